@@ -145,6 +145,12 @@ impl Verdicts {
         }
     }
 
+    /// The tests that failed. Their verdicts are forgotten, for they are run again.
+    pub(crate) fn take_failed(&mut self) -> Vec<String> {
+        let failed = self.0.extract_if(.., |_, passed| !*passed);
+        failed.map(|(name, _)| name).collect()
+    }
+
     fn failed(&self) -> impl Iterator<Item = &str> {
         let failed = self.0.iter().filter(|(_, passed)| !**passed);
         failed.map(|(name, _)| name.as_str())

@@ -8,7 +8,7 @@
 //!   one machine, only the binary reads the environment, and the session has no I/O, clock or tasks;
 //! - [`paths`]: every path that a document names exists;
 //! - [`sabotage`]: nothing but the proof breaks requirements;
-//! - [`words`]: comments say what they mean: few riddle words, few captions.
+//! - [`words`]: comments and texts say what they mean: few riddle words, few captions; `strings` finds the texts.
 
 use std::fs;
 use std::path::Path;
@@ -21,6 +21,7 @@ mod evidence;
 mod files;
 mod paths;
 mod sabotage;
+mod strings;
 mod words;
 
 #[cfg(test)]

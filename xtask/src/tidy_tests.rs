@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::arrows::{self, Arrows, State};
-use super::{Repository, docs, evidence, files, findings, paths, sabotage, words};
+use super::words::Count;
+use super::{Repository, docs, evidence, files, findings, paths, sabotage, strings, words};
 use crate::workspace::{self, Package};
 
 #[test]
@@ -250,6 +251,7 @@ fn counts_riddle_words_and_captions() {
         comments: 8,
         riddles: 2,
         captions: 2,
+        ..words::Count::default()
     };
     assert_eq!(counts.total(), expected);
     let found = counts.findings();
@@ -270,4 +272,37 @@ fn allows_few_riddle_words_and_captions() {
     let found = counts.findings();
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("200 captions"), "{found:?}");
+}
+
+#[test]
+fn counts_comments_without_a_subject_and_strings_with_riddle_words() {
+    let text = "/// What is done.\n/// Which is more.\nfn a() {\n    // Who asks.\n    let b = \"nobody // here\";\n    // Whatever.\n}\n";
+    let mut counts = words::Counts::default();
+    counts.add("crates/a/src/a.rs", text);
+    counts.add("crates/a/src/a_tests.rs", "let a = \"nobody\";\n");
+    counts.add("crates/a/tests/it/a.rs", "let a = \"nobody\";\n");
+    let Count {
+        opened, strings, ..
+    } = counts.total();
+    assert_eq!((opened, strings), (2, 1));
+    let many = "// What is done.\nlet a = \"whose\";\n".repeat(2_000);
+    counts.add("crates/a/src/b.rs", &many);
+    let found = counts.findings();
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+#[test]
+fn finds_the_string_literals_of_a_file() {
+    let text = r##"let a = "one \" // two"; // "comment"
+        /* "block" */ let b = ['"', '\'', 'x']; fn c<'a>(d: &'a str) -> &'a str { "three" }
+        let e = br#"four "five" six"#; let r = r"seven"; for_each("eight");"##;
+    let found = strings::literals(text);
+    let expected = [
+        r#"one \" // two"#,
+        "three",
+        r#"four "five" six"#,
+        "seven",
+        "eight",
+    ];
+    assert_eq!(found, expected);
 }

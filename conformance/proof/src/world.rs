@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use a2a::binding::{self, Address, Offers};
+use a2a::binding::{self, Address, BindingUses};
 use a2a::client::{Client, Settings, Tap, Trust};
 use a2a::types::{GetTaskRequest, Task};
 use monas::config::{Access, Data, TlsFiles};
@@ -182,7 +182,7 @@ fn client(address: SocketAddr, encrypted: bool, settings: Settings) -> Client {
         path: String::new(),
         tenant: None,
     };
-    binding::declare(&mut card, &Offers::default(), &address);
+    binding::declare(&mut card, &BindingUses::default(), &address);
     // Addresses of gRPC say only by where the card was found whether they are encrypted.
     let bare = |url: &&mut String| encrypted && !url.contains("://");
     let urls = card.supported_interfaces.iter_mut().map(|it| &mut it.url);

@@ -14,7 +14,7 @@ use axum::http::{self, header::LOCATION};
 use dial::Redirects;
 use futures_util::future::join_all;
 use mcp::{SignIns, ToolLimits, ToolServers};
-use oauth::{Consent, Consenting, Vault};
+use oauth::{Consent, ConsentError, Consenting, Vault};
 use serde_json::{Map, Value, json};
 use skill::{Definition, ToolEnterprise, ToolServer, ToolSignIn, extension};
 use store::Store;
@@ -149,14 +149,16 @@ impl Consent for Agreeing {
     fn agree<'a>(&'a self, url: &'a str) -> Consenting<'a> {
         Box::pin(async move {
             let request = http::Request::get(url).body(Bytes::new());
-            let request = request.map_err(|error| error.to_string())?;
+            let request = request.map_err(|error| ConsentError(error.to_string()))?;
             let answer = self.0.send(request, Redirects::None).await;
-            let answer = answer.map_err(|error| error.to_string())?;
+            let answer = answer.map_err(|error| ConsentError(error.to_string()))?;
             let location = answer.headers().get(LOCATION);
             let location = location.and_then(|it| it.to_str().ok());
             let status = answer.status();
             location.map(str::to_owned).ok_or_else(|| {
-                format!("the authorization server answered {status} without a redirect")
+                ConsentError(format!(
+                    "the authorization server answered {status} without a redirect"
+                ))
             })
         })
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use a2a::binding::card::View;
-use a2a::binding::{BINDINGS, Offer};
+use a2a::binding::{BINDINGS, BindingUse};
 use access::{Callers, Hash};
 use clap::builder::{PathBufValueParser, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -200,7 +200,7 @@ fn config(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) ->
         let chosen: Vec<&String> = chosen.collect();
         let others = BINDINGS.iter().map(|it| it.key);
         for key in others.filter(|key| !chosen.iter().any(|it| it == key)) {
-            let set = config.bindings.set(key, Offer::Off);
+            let set = config.bindings.set(key, BindingUse::Off);
             set.expect("it is the key of a binding");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a::binding::Offer;
+use a2a::binding::BindingUse;
 use a2a::binding::card::View;
 use monas::Config;
 use monas::config::Switch;
@@ -41,7 +41,7 @@ fn the_agent_for_conformance_suites_keeps_nothing_unless_told_to() {
     let line = format!("{line} --bindings rest,grpc --card 1.0 --any-input");
     expected.card_view = View::V1_0;
     for other in ["jsonrpc", "capnweb", "websocket"] {
-        expected.bindings.set(other, Offer::Off).unwrap();
+        expected.bindings.set(other, BindingUse::Off).unwrap();
     }
     let agent = Sut {
         any_input: true,

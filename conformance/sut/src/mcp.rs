@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp::{Answer, Answering, Handler, Identity, Request, Responder, RpcError};
+use mcp::{Answering, Handler, Identity, Request, RequestResult, Responder, RpcError};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, ContentBlock,
@@ -131,16 +131,16 @@ fn form(message: &str, fields: &Value) -> ElicitRequestParams {
 }
 
 /// What the library's types say, as an answer: which kind it is stands in the result itself.
-fn answer(result: &impl Serialize) -> Result<Answer, RpcError> {
+fn answer(result: &impl Serialize) -> Result<RequestResult, RpcError> {
     let written = serde_json::to_value(result);
     let mut result = written.map_err(|error| RpcError::internal(error.to_string()))?;
     let kind = result
         .as_object_mut()
         .and_then(|it| it.remove("resultType"));
     match kind.as_ref().and_then(Value::as_str) {
-        Some("input_required") => Answer::input_required(&result),
-        Some("task") => Answer::task(&result),
-        _ => Answer::complete(&result),
+        Some("input_required") => RequestResult::input_required(&result),
+        Some("task") => RequestResult::task(&result),
+        _ => RequestResult::complete(&result),
     }
 }
 
@@ -152,7 +152,7 @@ fn refused(error: ErrorData) -> RpcError {
     }
 }
 
-fn called(response: &CallToolResponse) -> Result<Answer, RpcError> {
+fn called(response: &CallToolResponse) -> Result<RequestResult, RpcError> {
     match response {
         CallToolResponse::Complete(result) => answer(result),
         CallToolResponse::InputRequired(result) => answer(result),
@@ -192,7 +192,7 @@ impl Responder for Fixtures {
 }
 
 impl Fixtures {
-    async fn handle(self, mut request: Request) -> Result<Answer, RpcError> {
+    async fn handle(self, mut request: Request) -> Result<RequestResult, RpcError> {
         let has_sessions = !request.client.is_modern();
         match &*request.method {
             "tools/list" => self.list(request, "tools", &self.tools).await,
@@ -211,7 +211,7 @@ impl Fixtures {
             "resources/read" => {
                 let params: Value = peek(&mut request)?;
                 match texts::read(params["uri"].as_str().unwrap_or_default()) {
-                    Some(contents) => Answer::complete(&json!({
+                    Some(contents) => RequestResult::complete(&json!({
                         "contents": [contents], "ttlMs": 0, "cacheScope": "private",
                     })),
                     None => self.skills.answer(request).await,
@@ -243,7 +243,7 @@ impl Fixtures {
             "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
                 if has_sessions =>
             {
-                Ok(Answer::empty())
+                Ok(RequestResult::empty())
             }
             "subscriptions/listen" if !has_sessions => self.listen(request).await,
             _ => self.skills.answer(request).await,
@@ -256,16 +256,16 @@ impl Fixtures {
         request: Request,
         name: &str,
         more: &[impl Serialize],
-    ) -> Result<Answer, RpcError> {
+    ) -> Result<RequestResult, RpcError> {
         let mut list = self.skills.answer(request).await?.value();
         if let (Some(listed), Value::Array(more)) = (list[name].as_array_mut(), json!(more)) {
             let place = if name == "resources" { 0 } else { listed.len() };
             listed.splice(place..place, more);
         }
-        Answer::complete(&list)
+        RequestResult::complete(&list)
     }
 
-    async fn call(&self, mut request: Request) -> Result<Answer, RpcError> {
+    async fn call(&self, mut request: Request) -> Result<RequestResult, RpcError> {
         let params: CallToolRequestParams = peek(&mut request)?;
         if let Some(answer) = self.round(&params, &request) {
             return called(&answer.map_err(refused)?);
@@ -289,7 +289,7 @@ impl Fixtures {
     }
 
     /// Stays open and hears of changes until it is cancelled.
-    async fn listen(&self, mut request: Request) -> Result<Answer, RpcError> {
+    async fn listen(&self, mut request: Request) -> Result<RequestResult, RpcError> {
         let lock = || {
             self.listeners
                 .lock()
@@ -309,19 +309,19 @@ impl Fixtures {
         lock().insert(number, listener.clone());
         listener.request.cancelled.cancelled().await;
         lock().remove(&number);
-        Answer::complete(&json!({ "_meta": meta }))
+        RequestResult::complete(&json!({ "_meta": meta }))
     }
 }
 
 /// Proposes what an argument could be.
-fn complete(params: &CompleteRequestParams) -> Result<Answer, RpcError> {
+fn complete(params: &CompleteRequestParams) -> Result<RequestResult, RpcError> {
     let begun = &params.argument.value;
     let known = ["test", "text", "template"];
     let fitting: Vec<_> = known
         .iter()
         .filter(|word| word.starts_with(begun))
         .collect();
-    Answer::complete(&json!({
+    RequestResult::complete(&json!({
         "completion": { "values": fitting, "total": fitting.len(), "hasMore": false },
     }))
 }

@@ -15,9 +15,9 @@ pub(crate) fn all() -> Result<Registry, DefinitionError> {
     skills.with(slow)?.with(boom)
 }
 
-/// What is answered.
+/// The answer to the question of `approve`.
 #[derive(Debug, Deserialize, JsonSchema, SkillInput)]
-struct Answer {
+struct ApprovalReply {
     /// In words.
     answer: String,
 }
@@ -25,7 +25,7 @@ struct Answer {
 /// Asks once, and says what it was answered.
 #[skill(tags = ["conformance"], examples = ["approve this"], replayable)]
 async fn approve(input: Text, ctx: Context) -> Result<String, SkillError> {
-    let Answer { answer } = ctx.ask(format!("Approve {:?}?", input.text)).await?;
+    let ApprovalReply { answer } = ctx.ask(format!("Approve {:?}?", input.text)).await?;
     Ok(format!("{}: {answer}", input.text))
 }
 

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a::binding::{self, Offers, Wire};
+use a2a::binding::{self, BindingUses, Wire};
 use a2a::limits::Limits;
 use a2a::operation::{self, Replies};
 use a2a::server::{Agent, Config, Failure, Server, TABLES, Turn};
@@ -99,7 +99,7 @@ impl World {
             // Between two inputs no task answers a ping.
             limits.keep_alive = Duration::from_secs(1 << 20);
             let wire = Wire::new(Arc::new(server), limits);
-            let router = binding::routes(&wire, &Offers::default());
+            let router = binding::routes(&wire, &BindingUses::default());
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("it has an address");
             let served = router.clone();

@@ -14,7 +14,7 @@ use ::capnweb::Tasks;
 #[cfg(feature = "http")]
 use ::capnweb::observe::Metrics;
 #[cfg(feature = "http")]
-use access::{Asked, Calls, Door, Origin, Outcome, Presented, Principal, Refusal, calls};
+use access::{CallRecord, Calls, Door, Origin, Outcome, Presented, Principal, Refusal, calls};
 #[cfg(feature = "http")]
 use axum::Router;
 #[cfg(feature = "http")]
@@ -30,7 +30,7 @@ use crate::client::channel::Channel;
 #[cfg(feature = "client")]
 use crate::client::dial::Dialer;
 #[cfg(feature = "client")]
-use crate::client::{self, Way};
+use crate::client::{self, AgentEndpoint};
 #[cfg(feature = "http")]
 use crate::error::Error;
 #[cfg(feature = "http")]
@@ -80,7 +80,7 @@ pub const DEPRECATED: &str = "urn:monas:a2a:ext:deprecated-bindings:1";
 
 /// What a server does with a binding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Offer {
+pub enum BindingUse {
     /// The binding is served, in the order of the list.
     #[default]
     On,
@@ -94,7 +94,7 @@ pub enum Offer {
 
 /// Makes a wire to an agent.
 #[cfg(feature = "client")]
-type Connect = fn(&Way, &Arc<Dialer>) -> Result<Arc<dyn Channel>, client::Error>;
+type Connect = fn(&AgentEndpoint, &Arc<Dialer>) -> Result<Arc<dyn Channel>, client::Error>;
 
 /// A binding as the card lists it, and where it is.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +134,7 @@ pub enum Scheme {
 ///
 /// This list is the only place that knows which bindings exist. From a row come the routes of the server
 /// ([`routes`]), the interfaces of the card in both versions ([`declare`]), the word in the configuration
-/// ([`Offers::set`]), and the channel of a client that finds the name in a card ([`Binding::named`]). To add a binding
+/// ([`BindingUses::set`]), and the channel of a client that finds the name in a card ([`Binding::named`]). To add a binding
 /// is a module with a `server` that makes routes and a `client` that makes a channel, and a row here.
 ///
 /// The order matters in two places: a card lists interfaces in it (after the preferred ones), and a client without a
@@ -321,12 +321,12 @@ impl Wire {
     }
 
     /// Records that a session was told credentials, and whether they were good.
-    pub(crate) fn authenticated(
+    pub fn authenticated(
         &self,
         origin: Origin,
         recognised: Result<Principal, Refusal>,
     ) -> Result<Principal, Error> {
-        let mut asked = Asked {
+        let mut asked = CallRecord {
             operation: "authenticate".into(),
             ..Self::unknown(origin)
         };
@@ -344,9 +344,9 @@ impl Wire {
         }
     }
 
-    /// What is known of a request whose caller is not.
-    fn unknown(origin: Origin) -> Asked {
-        Asked {
+    /// The call record of a request with an unknown caller.
+    fn unknown(origin: Origin) -> CallRecord {
+        CallRecord {
             origin,
             caller: Principal::anonymous(),
             version: "",
@@ -366,11 +366,11 @@ impl std::fmt::Debug for Wire {
 
 /// Which bindings are offered; those not named are on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offers(Vec<(&'static str, Offer)>);
+pub struct BindingUses(Vec<(&'static str, BindingUse)>);
 
-impl Offers {
+impl BindingUses {
     /// Decides about the binding of a key; an unknown one gives nothing.
-    pub fn set(&mut self, key: &str, offer: Offer) -> Option<()> {
+    pub fn set(&mut self, key: &str, offer: BindingUse) -> Option<()> {
         let binding = BINDINGS.iter().find(|binding| binding.key == key)?;
         self.0.retain(|(key, _)| *key != binding.key);
         self.0.push((binding.key, offer));
@@ -378,12 +378,12 @@ impl Offers {
     }
 
     /// What is decided about a binding.
-    pub fn get(&self, binding: &Binding) -> Offer {
+    pub fn get(&self, binding: &Binding) -> BindingUse {
         let found = self.0.iter().find(|(key, _)| *key == binding.key);
         found.map(|(_, offer)| *offer).unwrap_or_default()
     }
 
-    fn with(&self, wanted: Offer) -> impl Iterator<Item = &'static Binding> {
+    fn with(&self, wanted: BindingUse) -> impl Iterator<Item = &'static Binding> {
         BINDINGS
             .iter()
             .filter(move |binding| self.get(binding) == wanted)
@@ -432,7 +432,7 @@ pub fn path_below(path: &str) -> &str {
 }
 
 /// Writes the offered interfaces into a card: those of 1.0, then the same ones for clients of 0.3.
-pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
+pub fn declare(card: &mut AgentCard, offers: &BindingUses, address: &Address) {
     let interface = |binding: &Binding, version: &str, name: &str| AgentInterface {
         url: address.of(binding),
         tenant: match binding.scheme {
@@ -442,7 +442,11 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
         protocol_binding: name.to_owned(),
         protocol_version: version.to_owned(),
     };
-    let order = [Offer::Preferred, Offer::On, Offer::Deprecated];
+    let order = [
+        BindingUse::Preferred,
+        BindingUse::On,
+        BindingUse::Deprecated,
+    ];
     let offered = || order.into_iter().flat_map(|offer| offers.with(offer));
     let new = offered().map(|binding| interface(binding, VERSION, binding.name));
     // Calls of 0.3 name no tenant: only a path can say which agent they are for.
@@ -452,7 +456,7 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
         .filter_map(|binding| Some(interface(binding, v0_3::VERSION, binding.old?)));
     card.supported_interfaces = new.chain(old).collect();
     let deprecated: Vec<&str> = offers
-        .with(Offer::Deprecated)
+        .with(BindingUse::Deprecated)
         .map(|binding| binding.name)
         .collect();
     if !deprecated.is_empty() {
@@ -471,15 +475,17 @@ pub fn declare(card: &mut AgentCard, offers: &Offers, address: &Address) {
 
 /// The routes of all bindings that are offered.
 #[cfg(feature = "http")]
-pub fn routes(wire: &Wire, offers: &Offers) -> Router {
+pub fn routes(wire: &Wire, offers: &BindingUses) -> Router {
     let mut router = Router::new();
     for binding in BINDINGS {
         router = match offers.get(binding) {
-            Offer::On | Offer::Preferred => router.merge((binding.routes)(wire.named(binding))),
-            Offer::Deprecated => {
+            BindingUse::On | BindingUse::Preferred => {
+                router.merge((binding.routes)(wire.named(binding)))
+            }
+            BindingUse::Deprecated => {
                 router.merge((binding.routes)(wire.named(binding)).layer(map_response(mark)))
             }
-            Offer::Off => router,
+            BindingUse::Off => router,
         };
     }
     router

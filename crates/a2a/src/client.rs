@@ -18,7 +18,7 @@
 //! Layout:
 //! - `settings`: who calls, what is preferred, how long to wait
 //! - `card`: the card, found and read in either version
-//! - `way`: the wires that a card lists, best first, and what is spoken over each
+//! - `endpoint`: the wires that a card lists, best first, and what is spoken over each
 //! - `channel`: what a binding does for a client
 //! - `dial`: connections, plain and encrypted
 //! - `events`: streams that outlive connections
@@ -43,23 +43,23 @@ mod card;
 mod card_tests;
 pub(crate) mod channel;
 pub(crate) mod dial;
+mod endpoint;
+#[cfg(test)]
+#[path = "client/endpoint_tests.rs"]
+mod endpoint_tests;
 mod error;
 mod events;
 mod settings;
-mod way;
-#[cfg(test)]
-#[path = "client/way_tests.rs"]
-mod way_tests;
 
 pub use crate::version::Version;
 pub use ::dial::{Identity, Trust};
+pub use endpoint::AgentEndpoint;
 pub use error::{Error, Refusal};
 pub use events::Events;
 pub use settings::{Heard, Settings, Tap};
-pub use way::Way;
 
 use channel::Reply;
-use way::Spoken;
+use endpoint::Spoken;
 
 /// An agent somewhere, and the wires to it. Clones share connections.
 ///
@@ -105,7 +105,7 @@ impl Client {
     }
 
     fn ready(
-        found: card::Found,
+        found: card::FetchedCard,
         mut settings: Settings,
         dialer: dial::Dialer,
     ) -> Result<Self, Error> {
@@ -118,9 +118,11 @@ impl Client {
         {
             settings.extensions.push(REPEATABLE.to_owned());
         }
-        let ways = way::choose(&found.card, &settings, found.secure)?;
+        let endpoints = endpoint::choose(&found.card, &settings, found.secure)?;
         let dialer = Arc::new(dialer);
-        let spoken = ways.into_iter().map(|way| Spoken::new(way, &dialer));
+        let spoken = endpoints
+            .into_iter()
+            .map(|endpoint| Spoken::new(endpoint, &dialer));
         Ok(Self(Arc::new(Inner {
             card: found.card,
             raw: found.raw,
@@ -140,8 +142,8 @@ impl Client {
     }
 
     /// The wire in use: the one that answered last, at first the best.
-    pub fn way(&self) -> &Way {
-        &self.0.spoken[self.0.current.load(Ordering::Relaxed)].way
+    pub fn endpoint(&self) -> &AgentEndpoint {
+        &self.0.spoken[self.0.current.load(Ordering::Relaxed)].endpoint
     }
 
     /// Calls an operation that has one reply.
@@ -284,7 +286,7 @@ impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client")
             .field("agent", &self.0.card.name)
-            .field("way", self.way())
+            .field("endpoint", self.endpoint())
             .finish_non_exhaustive()
     }
 }

@@ -37,10 +37,10 @@ pub enum Error {
     /// The request itself is written in a form that is not understood.
     #[error("requests of type {0:?} are not supported")]
     MediaTypeNotSupported(String),
-    /// The agent gave an answer that is none.
+    /// The agent's answer is not valid in the protocol.
     #[error("invalid answer of the agent: {0}")]
     InvalidAgentResponse(String),
-    /// An extended card is promised, and there is none.
+    /// The card declares an extended card, and none is configured.
     #[error("no extended agent card is configured")]
     ExtendedAgentCardNotConfigured,
     /// The card requires an extension that the caller did not declare.

@@ -145,6 +145,7 @@ pub(crate) const FRAMES_AT_ONCE: usize = 16;
 #[cfg(feature = "http")]
 pub(crate) const DISCARD_TIME: Duration = Duration::from_secs(5);
 
-/// How long it may pause meanwhile.
+/// How long it may pause meanwhile. On a busy machine a client that writes steadily is held up for a few hundred
+/// milliseconds.
 #[cfg(feature = "http")]
-pub(crate) const DISCARD_PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const DISCARD_PAUSE: Duration = Duration::from_secs(1);

@@ -47,7 +47,7 @@ mod route;
 #[path = "operation/route_tests.rs"]
 mod route_tests;
 
-pub use route::{Fields, Found, Route, Verb, find, find_among};
+pub use route::{Fields, Route, RouteMatch, Verb, find, find_among};
 
 /// One row: an operation.
 #[derive(Debug)]

@@ -156,7 +156,7 @@ pub trait Service: Send + Sync + 'static {
         request: ListTaskPushNotificationConfigsRequest,
     ) -> Answering<ListTaskPushNotificationConfigsResponse>;
 
-    /// Ends a webhook. That there is none is fine.
+    /// Deletes a webhook. Deleting an unknown one succeeds.
     fn delete_push_config(
         &self,
         call: Call,

@@ -48,7 +48,7 @@ const MAX_SIGNATURES: usize = 16;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What should be a private key is none that signs cards.
+    /// The text is not a private key that can sign cards.
     #[error("read a private key: not PEM of PKCS #8 with a key for ES256 or EdDSA")]
     PrivateKey,
     /// What should be public keys are none that verify cards.
@@ -241,7 +241,7 @@ fn signing_input(protected: &str, card: &Value) -> String {
     format!("{protected}.{}", URL_SAFE_NO_PAD.encode(canonical(card)))
 }
 
-/// Takes the signatures off a card, as many as are looked at. What is none is left out.
+/// Takes the signatures off a card, as many as are looked at. Invalid ones are left out.
 fn unsign(card: &mut Value) -> Vec<AgentCardSignature> {
     let signatures = card.as_object_mut().and_then(|it| it.remove("signatures"));
     let signatures = match signatures {

@@ -68,13 +68,13 @@ pub struct Secret(hmac::Key);
 #[non_exhaustive]
 pub enum Rejected {
     /// It lacks its id, its time or its signature.
-    #[error("verify a webhook: {0} is missing or no text")]
+    #[error("verify a webhook: header {0} is missing or not text")]
     Missing(&'static str),
     /// It was sent too long ago, or comes from the future.
     #[error("verify a webhook: it was sent too long ago, or the clocks differ")]
     Stale,
     /// The signature does not match: another sender, or a changed body.
-    #[error("verify a webhook: the signature does not hold")]
+    #[error("verify a webhook: wrong signature")]
     Forged,
 }
 

@@ -149,6 +149,19 @@ impl fmt::Display for Exceeded {
 impl std::error::Error for Exceeded {}
 
 /// The budgets of a server and what is used of them. Without limits nothing is counted. Clones share one.
+///
+/// It owns a ledger for each caller and for each agent: time and processor time of the present period, and bytes that
+/// are held now. A call opens an [`Account`], which adds to the ledgers of its caller and of its agent; a turn of an
+/// agent opens one of its own, and the call that waits for it does not count the time again ([`Clock::Waiting`]).
+///
+/// A budget is checked when an account is opened, at each poll of the work, and by a timer for work that only waits.
+/// Work over its budget is dropped at the point where it waits, so that every future must be safe to drop there, as
+/// all are. Work that is ready at the same poll is not lost.
+///
+/// The number of ledgers has a limit, since names of callers come from requests: idle ones are removed, and names
+/// beyond the limit share one. What is held is released by dropping the last clone of the account, not by a call at
+/// the end, because a call can end by cancellation. Processor time is measured by polls and not by the clock of the
+/// thread, since a thread serves many calls in turn.
 #[derive(Clone, Debug, Default)]
 pub struct Budgets(Option<Arc<Ledgers>>);
 
@@ -395,6 +408,41 @@ impl Account {
         }
     }
 
+    /// The same for bytes that are held for a part of the call: until the guard is dropped.
+    pub fn hold_while(&self, bytes: u64) -> Result<Held, Exceeded> {
+        let bytes = bytes.min(LARGEST);
+        self.hold(bytes)?;
+        Ok(Held {
+            account: self.clone(),
+            bytes,
+        })
+    }
+
+    /// How many bytes may be held yet, by the narrowest of the budgets; none where there is no limit.
+    pub fn memory_left(&self) -> Option<u64> {
+        let open = self.0.as_ref()?;
+        let settings = &open.ledgers.settings;
+        let left = |limit: Option<u64>, held: &AtomicU64| {
+            Some(limit?.saturating_sub(held.load(Ordering::Relaxed)))
+        };
+        let agent = open.agent.as_ref();
+        let each = [
+            left(settings.call.memory, &open.held),
+            left(settings.caller.memory, &open.caller.held),
+            agent.and_then(|agent| left(settings.agent.memory, &agent.held)),
+        ];
+        each.into_iter().flatten().min()
+    }
+
+    /// Whether processor time has a limit, so that it has to be charged while it is used.
+    pub fn limits_cpu(&self) -> bool {
+        let settings = self.0.as_ref().map(|open| &open.ledgers.settings);
+        settings.is_some_and(|it| {
+            let cpu = [it.call.cpu, it.caller.cpu, it.agent.cpu];
+            cpu.iter().any(Option::is_some)
+        })
+    }
+
     /// Counts processor time that was used outside of the future: by a child process.
     pub fn charge(&self, cpu: Duration) {
         if let Some(open) = &self.0 {
@@ -415,7 +463,7 @@ impl Account {
             let began = std::time::Instant::now();
             let polled = CURRENT.sync_scope(self.clone(), || work.as_mut().poll(cx));
             let cpu = began.elapsed();
-            // An account around this one has the poll in its own.
+            // The outer account measures this poll too, and must not count it twice.
             CURRENT
                 .try_with(|outer| outer.counted_elsewhere(cpu))
                 .unwrap_or_default();
@@ -427,7 +475,7 @@ impl Account {
                 && alarm.as_mut().poll(cx).is_ready()
             {
                 open.polled(Duration::ZERO);
-                // Others that share the budget may have left more of it than it seemed, when a period began meanwhile.
+                // A new period may have begun, so that the shared budget has room again.
                 if open.exceeded().is_none()
                     && let Some(at) = open.alarm()
                 {
@@ -447,6 +495,22 @@ impl Account {
     fn counted_elsewhere(&self, cpu: Duration) {
         if let Some(open) = &self.0 {
             open.state.lock().elsewhere += cpu;
+        }
+    }
+}
+
+/// Bytes that are held for a part of a call. Dropping it releases them.
+#[derive(Debug)]
+#[must_use = "what is dropped is held no longer"]
+pub struct Held {
+    account: Account,
+    bytes: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(open) = &self.account.0 {
+            open.release(self.bytes);
         }
     }
 }
@@ -534,6 +598,14 @@ impl Open {
         found
     }
 
+    fn release(&self, bytes: u64) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+        self.caller.held.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(agent) = &self.agent {
+            agent.held.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
     /// Remembers the first budget that was exceeded.
     fn note(&self, found: Option<Exceeded>) {
         let Some(found) = found else { return };
@@ -556,10 +628,6 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let held = self.held.load(Ordering::Relaxed);
-        self.caller.held.fetch_sub(held, Ordering::Relaxed);
-        if let Some(agent) = &self.agent {
-            agent.held.fetch_sub(held, Ordering::Relaxed);
-        }
+        self.release(self.held.load(Ordering::Relaxed));
     }
 }

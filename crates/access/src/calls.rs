@@ -63,6 +63,13 @@ impl Origin {
         }
     }
 
+    /// The same call with a request of this many bytes, where its head did not say so.
+    #[must_use]
+    pub fn with_bytes(self, bytes: usize) -> Self {
+        let bytes = self.bytes.max(bytes as u64);
+        Self { bytes, ..self }
+    }
+
     /// A call of which the headers are known.
     pub fn with_headers(wire: &'static str, headers: &HeaderMap) -> Self {
         let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
@@ -108,9 +115,9 @@ impl Session {
 #[non_exhaustive]
 pub enum Outcome {
     Ok,
-    /// The request was wrong, or about nothing that exists.
+    /// The request was invalid, or named something that does not exist.
     Rejected,
-    /// It was not known who called.
+    /// The caller was not authenticated.
     Unauthenticated,
     /// The caller may not do that.
     Denied,
@@ -156,7 +163,7 @@ impl fmt::Display for Outcome {
 
 /// What is known of a call.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CallRecord {
     pub origin: Origin,
     pub caller: Principal,
     /// The version of the protocol; empty where it has none.
@@ -210,24 +217,36 @@ pub struct Admitted {
     pub account: Account,
 }
 
-/// Watches the calls of all wires. Its methods are called on the path of every call: they do not wait.
+/// Watches the calls of all wires: limits, the audit trail, the log, metrics and spans.
+///
+/// There is one in a server, behind [`Calls`], so that a limit counts over all wires and no wire can leave something
+/// out. The crates of protocols know this trait and nothing of what is behind it.
+///
+/// For each call [`begin`](Self::begin) comes first and decides; then the work runs in the span and the account that
+/// it returned; then [`end`](Self::end) comes exactly once, also when the work was dropped or has panicked, because
+/// [`BegunCall`] tells it when it is dropped. A call that `begin` refuses has ended with that, and the overseer
+/// records it itself. A call of a caller that was not admitted has no `begin`, only an `end` ([`Calls::refused`]).
+///
+/// Both methods are on the path of every call and must not wait: what takes time, as writing the trail, is put into a
+/// queue. The operation of a record is a row of a table or [`UNKNOWN`], never a text of the caller: it becomes a label
+/// of metrics, and labels that callers choose would fill the memory.
 pub trait Overseer: fmt::Debug + Send + Sync + 'static {
     /// Whether a call may begin. A refused call has ended with it, and is recorded by the overseer itself.
-    fn begin(&self, asked: &Asked) -> Result<Admitted, Limit>;
+    fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit>;
 
     /// As [`begin`](Self::begin) for what was not read yet: it is charged to its caller, and has no span.
-    fn admit(&self, asked: &Asked) -> Result<Account, Limit> {
+    fn admit(&self, asked: &CallRecord) -> Result<Account, Limit> {
         self.begin(asked).map(|it| it.account)
     }
 
     /// The span of a call that was admitted, once it is known which call it is.
-    fn span(&self, asked: &Asked) -> Span {
+    fn span(&self, asked: &CallRecord) -> Span {
         let _ = asked;
         Span::default()
     }
 
     /// A call that began has ended.
-    fn end(&self, asked: &Asked, outcome: Outcome, time: Duration);
+    fn end(&self, asked: &CallRecord, outcome: Outcome, time: Duration);
 }
 
 /// Where calls are announced. Without an overseer every call may begin, and none is recorded. Clones share one.
@@ -240,7 +259,7 @@ impl Calls {
     }
 
     /// Begins a call. Its end is recorded when the [`BegunCall`] is told so, or dropped.
-    pub fn begin(&self, asked: Asked) -> Result<BegunCall, Limit> {
+    pub fn begin(&self, asked: CallRecord) -> Result<BegunCall, Limit> {
         let Some(overseer) = &self.0 else {
             return Ok(BegunCall {
                 trace: asked.origin.trace.map(Scope::from),
@@ -256,7 +275,7 @@ impl Calls {
     /// Charges something to its caller before it is read: a frame or a body of which only the sender and the length are
     /// known. Its operation is [`UNKNOWN`] until [`UnreadCall::begin`] says which call it is.
     pub fn admit(&self, caller: &Principal, origin: Origin) -> Result<UnreadCall, Limit> {
-        let asked = Asked {
+        let asked = CallRecord {
             origin,
             caller: caller.clone(),
             version: "",
@@ -283,7 +302,7 @@ impl Calls {
     }
 
     /// Records a call that ended before it began, as one whose caller is unknown does.
-    pub fn refused(&self, asked: &Asked, outcome: Outcome) {
+    pub fn refused(&self, asked: &CallRecord, outcome: Outcome) {
         if let Some(overseer) = &self.0 {
             overseer.end(asked, outcome, Duration::ZERO);
         }
@@ -296,7 +315,7 @@ impl Calls {
 }
 
 /// The call with a name for the log, the trail and the trace, if its caller gave none.
-fn named(mut asked: Asked) -> Asked {
+fn named(mut asked: CallRecord) -> CallRecord {
     if asked.origin.request.is_empty() {
         asked.origin.request = format!("{:016x}", trace::random());
     }
@@ -305,7 +324,7 @@ fn named(mut asked: Asked) -> Asked {
 
 fn begun(
     overseer: &Arc<dyn Overseer>,
-    mut asked: Asked,
+    mut asked: CallRecord,
     admitted: Admitted,
     began: Instant,
 ) -> BegunCall {
@@ -339,7 +358,7 @@ pub struct UnreadCall {
 #[derive(Debug)]
 struct Unread {
     overseer: Arc<dyn Overseer>,
-    asked: Asked,
+    asked: CallRecord,
     began: Instant,
 }
 
@@ -355,7 +374,7 @@ impl UnreadCall {
     }
 
     /// It was read, and is this call.
-    pub fn begin(mut self, asked: Asked) -> BegunCall {
+    pub fn begin(mut self, asked: CallRecord) -> BegunCall {
         let account = std::mem::take(&mut self.account);
         let Some(unread) = self.under.take() else {
             return BegunCall {
@@ -409,7 +428,7 @@ pub struct BegunCall {
 #[derive(Debug)]
 struct Under {
     overseer: Arc<dyn Overseer>,
-    asked: Asked,
+    asked: CallRecord,
     span: Span,
     began: Instant,
 }

@@ -8,7 +8,7 @@ use super::*;
 struct Seen(Mutex<Vec<(String, Outcome)>>);
 
 impl Overseer for Seen {
-    fn begin(&self, asked: &Asked) -> Result<Admitted, Limit> {
+    fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit> {
         match &*asked.operation {
             "refused" => Err(Limit::Calls(TooManyCalls {
                 retry_after: Duration::from_millis(1200),
@@ -17,14 +17,14 @@ impl Overseer for Seen {
         }
     }
 
-    fn end(&self, asked: &Asked, outcome: Outcome, _: Duration) {
+    fn end(&self, asked: &CallRecord, outcome: Outcome, _: Duration) {
         let mut seen = self.0.lock().unwrap();
         seen.push((asked.operation.to_string(), outcome));
     }
 }
 
-fn asked(operation: &'static str) -> Asked {
-    Asked {
+fn asked(operation: &'static str) -> CallRecord {
+    CallRecord {
         origin: Origin::on("test"),
         caller: Principal::named("ada"),
         version: "1",

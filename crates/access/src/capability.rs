@@ -59,7 +59,7 @@ pub enum Error {
         "lend a capability: {0} are lent already, which is the limit; revoke one, or wait until one expires"
     )]
     TooMany(usize),
-    /// There is none, or it is of another caller, which looks the same.
+    /// No such capability, or it belongs to another caller; both are answered alike.
     #[error("find a capability with the id {0:?}")]
     Unknown(String),
     /// The credentials of the lender were revoked, or have expired.
@@ -204,7 +204,7 @@ impl Capabilities {
         let entry = Arc::new(entry);
         let principal = principal.revocable(entry.revocation.clone());
         self.0.all.write().insert(entry.clone());
-        // A lender that was revoked meanwhile has taken all with it but this one.
+        // The lender was revoked while this entry was inserted: its revocation did not reach the entry.
         if lender.is_revoked() {
             self.0.all.write().remove(&entry);
             return Err(Error::LenderIsOver);
@@ -357,7 +357,7 @@ impl Capabilities {
         now: SystemTime,
     ) -> Result<Entry, Error> {
         let all = self.0.all.read();
-        // What is lent on was made by the one who lent it first, by the credentials of that one.
+        // A capability that is derived from another keeps the first lender and the credentials of that lender.
         let maker = match all.by_id.get(lender.credential()) {
             Some(entry) if lender.is_lent() => entry.maker.clone(),
             _ => Maker::of(lender),

@@ -1,31 +1,33 @@
 //! Which callers are admitted, and what the others are told.
+//!
+//! - `holder`: how a caller is found by each kind of credential
+//! - `refusal`: what is wrong with credentials, and which would be accepted
+//! - `resource`: what callers with tokens of issuers are told
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use http::HeaderName;
 use http::request::Parts;
 
 use crate::Error;
-use crate::capability::{self, Capabilities, Maker};
+use crate::capability::{self, Capabilities};
 use crate::insider::{self, Insiders};
 use crate::own_token;
-use crate::permission::{Permission, Permissions, Role};
-use crate::presented::{Credentials, Presented, TOKEN};
-use crate::principal::{Known, Principal, is_name};
-use crate::scheme::{Caller, Place, Scheme};
-use crate::signature::{SignatureCheck, SignatureFault, SignatureRule, Signatures, Signed, Target};
-use crate::token::TokenFault;
-use crate::users::{self, Standing, Users};
+use crate::permission::{Permissions, Role};
+use crate::presented::{Credentials, Presented};
+use crate::principal::Principal;
+use crate::scheme::{Place, Scheme};
+use crate::signature::{SignatureCheck, SignatureFault, SignatureRule, Signatures, Target};
+use crate::users::{self, UserStatus, Users};
+use crate::verified::VerifiedTokens;
 
+mod holder;
+mod refusal;
 mod resource;
 
-/// The realm that challenges name (RFC 9110 11.5).
-const REALM: &str = "monas";
-
-/// Where keys of users are read besides `Authorization`.
-const KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
+use holder::is_own;
+pub(crate) use refusal::CredentialFault;
+pub use refusal::Refusal;
 
 /// The scope that gives a caller of the configuration, or of an issuer, the role of an operator.
 const OPERATOR: &str = "operator";
@@ -52,7 +54,8 @@ pub enum Unauthenticated {
 /// It owns the configured schemes, the rule for requests without credentials, the allow list of an agent, and the
 /// key of callers inside this process. It is pure: the credentials of the request and the time are arguments,
 /// keys were read when it was made, and nothing is fetched. So it can be asked on every request of every wire
-/// without waiting, and tested without a server. Clones share everything and are cheap.
+/// without waiting, and tested without a server. It remembers which signed tokens it has verified, which changes no answer.
+/// Clones share everything and are cheap.
 ///
 /// [`admit`](Self::admit) looks in this order:
 ///
@@ -80,8 +83,8 @@ pub enum Unauthenticated {
 /// in front, as in `sso:ada`. Without that prefix, an issuer that names one of its users `ada` would give that user
 /// the tasks and rights of the configured caller `ada`. Configured names have no colon, so the two never meet.
 ///
-/// What a caller may do follows from its role: the one that its token was made with, else the one that [`Users`] has for
-/// its name, else the [default one](Self::default_role).
+/// What a caller may do follows from its role: the one that [`Users`] has for its name, else the one that its token was made
+/// with, else the [default one](Self::default_role). A token of a user can have less than the user, and never more.
 ///
 /// A `Call` of a protocol cannot be made without the [`Principal`] that only a door gives. Callers of the
 /// configuration are revoked by a new door: an admitted principal ends with its request, or at [`Principal::until`] where
@@ -94,7 +97,7 @@ pub struct Door {
     only: Option<Arc<[String]>>,
     /// Recognises callers inside this process, in addition to the schemes.
     insiders: Option<Insiders>,
-    /// What an authenticated caller may do for which nothing else says it.
+    /// The role of an authenticated caller without a role of its own.
     default_role: Role,
     /// What the anonymous caller may do where it is admitted.
     anonymous: Permissions,
@@ -106,6 +109,8 @@ pub struct Door {
     resource_metadata: Option<Arc<str>>,
     /// Whether all callers have to sign.
     signing: SignatureRule,
+    /// Tokens of the schemes that were verified lately.
+    verified: VerifiedTokens,
 }
 
 impl Door {
@@ -122,6 +127,7 @@ impl Door {
             users: Users::default(),
             resource_metadata: None,
             signing: SignatureRule::Optional,
+            verified: VerifiedTokens::default(),
         }
     }
 
@@ -152,6 +158,7 @@ impl Door {
             users: Users::default(),
             resource_metadata: None,
             signing: SignatureRule::Optional,
+            verified: VerifiedTokens::default(),
         })
     }
 
@@ -305,7 +312,7 @@ impl Door {
         }
         let holder = self.holder(credentials, now);
         let holder = holder.map_err(|why| self.refusal(why))?;
-        // What is passed in a call has no signature of its own.
+        // A credential that is an argument of a call has no signature of its own.
         if self.must_sign(&holder) {
             return Err(self.refusal(CredentialFault::Unsigned));
         }
@@ -342,469 +349,40 @@ impl Door {
     /// The caller with what its role allows. A user that was removed is refused, whatever proves its name.
     fn permitted(&self, known: &Principal) -> Result<Principal, CredentialFault> {
         let (standing, revocation) = match known.is_anonymous() {
-            true => (Standing::Unknown, None),
+            true => (UserStatus::Unknown, None),
             false => self.users.known(known.name()),
         };
         let role = self.role(known, standing)?;
         let narrows = known.is_lent() || known.scheme() == users::KEY_SCHEME;
         let permissions = match (narrows, known.is_anonymous()) {
             (false, _) => role.permissions(),
-            // What was lent, or what the key leaves, as far as the lender or the user has it still.
+            // The permissions of the capability or key, limited to those that the lender or user still has.
             (true, false) => known.permissions().intersect(role.permissions()),
             (true, true) => known.permissions().intersect(self.anonymous),
         };
         Ok(known.admitted(permissions, revocation))
     }
 
-    /// The role that the credential itself gives, else the one that the data has for the name, else that of its scope, else the
-    /// default one. Of what a user has lent, no more is left than the user has now.
-    fn role(&self, known: &Principal, standing: Standing) -> Result<Role, CredentialFault> {
+    /// The role that the data has for the name, or less where the credential says so; else the one that the credential gives,
+    /// else that of its scope, else the default one. Of what a user has lent, no more is left than the user has now.
+    fn role(&self, known: &Principal, standing: UserStatus) -> Result<Role, CredentialFault> {
         let default = match known.has_scope(OPERATOR) {
             true => self.default_role.max(Role::Operator),
             false => self.default_role,
         };
         Ok(match (standing, known.role()) {
-            (Standing::Removed, _) => return Err(CredentialFault::Revoked),
-            (Standing::Active { tokens_after, .. }, _) if known.has_token_of(tokens_after) => {
+            (UserStatus::Removed, _) => return Err(CredentialFault::Revoked),
+            (UserStatus::Active { tokens_after, .. }, _) if known.has_token_of(tokens_after) => {
                 return Err(CredentialFault::Revoked);
             }
-            (Standing::Active { .. } | Standing::Unknown, Some(role)) if !known.is_lent() => role,
-            (Standing::Active { role, .. }, _) => role,
-            (Standing::Unknown, role) => role.unwrap_or(default),
+            (UserStatus::Active { role, .. }, Some(own)) if !known.is_lent() => own.min(role),
+            (UserStatus::Active { role, .. }, _) => role,
+            (UserStatus::Unknown, role) => role.unwrap_or(default),
         })
     }
 
     /// The refusal of a request without credentials.
     pub fn without_credentials(&self) -> Refusal {
         self.refusal(CredentialFault::Missing)
-    }
-
-    fn known(
-        &self,
-        presented: &Presented<'_>,
-        now: SystemTime,
-    ) -> Result<Option<Principal>, CredentialFault> {
-        let mut known: Option<Principal> = None;
-        let mut meet = |principal: Principal| match &known {
-            Some(other) if other.name() != principal.name() => Err(CredentialFault::Two),
-            Some(_) => Ok(()),
-            None => {
-                known = Some(principal);
-                Ok(())
-            }
-        };
-        if let Some(insider) = self.insider(presented) {
-            meet(insider)?;
-        } else if let Ok(Some(credentials)) = presented.authorization()
-            && is_own(&credentials)
-        {
-            // Also where no scheme is configured: the holder has a name, or less than the anonymous caller.
-            meet(self.holder(&credentials, now)?)?;
-        } else if self.reads_authorization()
-            && let Some(credentials) = presented.authorization()?
-        {
-            meet(self.holder(&credentials, now)?)?;
-        }
-        if !self.takes_parameter(TOKEN)
-            && let Some(credentials) = presented.token()?
-            && (self.reads_authorization() || is_own(&credentials))
-        {
-            meet(self.holder(&credentials, now)?)?;
-        }
-        for (_, scheme) in &*self.schemes {
-            if let Scheme::ApiKey(place, _) = scheme
-                && let Some(key) = presented.key(place)?
-            {
-                meet(self.key_holder(&key, Some(place), now)?)?;
-            }
-        }
-        if let Some(key) = self.own_key(presented)? {
-            meet(self.users.key_holder(&key, now)?)?;
-        }
-        if let Some(SignatureCheck(checked)) = presented.signature() {
-            let signed = checked.as_ref();
-            let signed = signed.map_err(|fault| CredentialFault::Signature(fault.clone()))?;
-            meet(self.signer(signed)?)?;
-        }
-        if known.is_none()
-            && let Some(name) = presented.certificate()
-        {
-            return self.certified(name);
-        }
-        Ok(known)
-    }
-
-    /// The caller inside this process, if the token is one of its own.
-    fn insider(&self, presented: &Presented<'_>) -> Option<Principal> {
-        let insiders = self.insiders.as_ref()?;
-        match presented.authorization() {
-            Ok(Some(Credentials::Bearer(token))) => Some(Principal::known(Known {
-                name: insiders.holder(&token)?,
-                scheme: insider::SCHEME.to_owned(),
-                ..Known::default()
-            })),
-            _ => None,
-        }
-    }
-
-    /// The caller that signed a request.
-    fn signer(&self, signed: &Signed) -> Result<Principal, CredentialFault> {
-        let knows = |scheme: &Scheme| match scheme {
-            Scheme::Signature(signatures) => signatures.has(&signed.caller),
-            _ => false,
-        };
-        let scheme = self.schemes.iter().find(|(_, scheme)| knows(scheme));
-        let (scheme, _) = scheme.ok_or(CredentialFault::Unknown)?;
-        Ok(Principal::known(Known {
-            name: signed.caller.clone(),
-            scheme: scheme.clone(),
-            scopes: signed.scopes.clone(),
-            credential: signed.key.clone(),
-            ..Known::default()
-        }))
-    }
-
-    fn reads_authorization(&self) -> bool {
-        self.schemes.iter().any(|(_, scheme)| {
-            matches!(
-                scheme,
-                Scheme::Bearer(_) | Scheme::Basic(_) | Scheme::Token(_) | Scheme::Own(_)
-            )
-        })
-    }
-
-    fn holder(
-        &self,
-        credentials: &Credentials,
-        now: SystemTime,
-    ) -> Result<Principal, CredentialFault> {
-        if credentials.is_huge() {
-            return Err(CredentialFault::Malformed);
-        }
-        match credentials {
-            Credentials::Bearer(token) => self.token_holder(token, now),
-            Credentials::ApiKey(key) => self.key_holder(key, None, now),
-            Credentials::Basic { user, password } => {
-                let holder = self.first(|scheme| match scheme {
-                    Scheme::Basic(callers) => callers.holding(password, Some(user)),
-                    _ => None,
-                });
-                holder.ok_or(CredentialFault::Unknown)
-            }
-        }
-    }
-
-    fn token_holder(&self, token: &str, now: SystemTime) -> Result<Principal, CredentialFault> {
-        if token.starts_with(capability::PREFIX) {
-            let is_known = |maker: &Maker| self.still_admits(maker);
-            return self.capabilities.holder(token, now, is_known);
-        }
-        if token.starts_with(users::KEY_PREFIX) {
-            return self.users.key_holder(token, now);
-        }
-        if token.starts_with(users::LINK_PREFIX) {
-            return self.users.link_holder(token, now);
-        }
-        let holder = self.first(|scheme| match scheme {
-            Scheme::Bearer(callers) => callers.holding(token, None),
-            _ => None,
-        });
-        if let Some(holder) = holder {
-            return Ok(holder);
-        }
-        let mut why = CredentialFault::Unknown;
-        for (name, scheme) in &*self.schemes {
-            let verified = match scheme {
-                Scheme::Token(issuer) => issuer.verify(token, now).map(|claims| Known {
-                    name: format!("{name}:{}", claims.subject),
-                    scheme: name.clone(),
-                    scopes: claims.scopes,
-                    until: Some(claims.until),
-                    ..Known::default()
-                }),
-                Scheme::Own(own) => own.verify(token, now).map(|claims| Known {
-                    name: claims.user,
-                    scheme: name.clone(),
-                    issued: Some(claims.issued),
-                    role: claims.role,
-                    until: Some(claims.until),
-                    ..Known::default()
-                }),
-                _ => continue,
-            };
-            match verified {
-                Ok(known) => return Ok(Principal::known(known)),
-                // The token may be one of the next issuer; a more telling fault of an earlier one is kept.
-                Err(TokenFault::Form | TokenFault::Issuer | TokenFault::Key)
-                    if why != CredentialFault::Unknown => {}
-                Err(TokenFault::Scope(scope)) => why = CredentialFault::Scope(scope),
-                Err(wrong) => why = CredentialFault::Token(wrong),
-            }
-        }
-        Err(why)
-    }
-
-    /// Whether the caller that lent a capability could still be authenticated: its scheme is configured and has its name.
-    fn still_admits(&self, maker: &Maker) -> bool {
-        if maker.name.is_empty() {
-            return self.unauthenticated == Unauthenticated::Anonymous;
-        }
-        if maker.scheme == insider::SCHEME {
-            return self.insiders.is_some();
-        }
-        if self.users.standing(&maker.name) == Standing::Removed {
-            return false;
-        }
-        if maker.scheme == users::KEY_SCHEME {
-            return self.users.has_key(&maker.name, &maker.credential);
-        }
-        let mut schemes = self.schemes.iter();
-        match schemes.find(|(name, _)| *name == maker.scheme) {
-            Some((_, Scheme::Bearer(callers) | Scheme::Basic(callers))) => callers.has(&maker.name),
-            Some((_, Scheme::ApiKey(_, callers))) => callers.has(&maker.name),
-            Some((_, Scheme::Token(_) | Scheme::Own(_) | Scheme::Certificate)) => true,
-            Some((_, Scheme::Signature(signatures))) => signatures.has(&maker.name),
-            // A caller that was authenticated outside of this door has no scheme.
-            None => maker.scheme.is_empty(),
-        }
-    }
-
-    /// The caller with this API key: of a user, or of the schemes that read this place, or of all.
-    fn key_holder(
-        &self,
-        key: &str,
-        at: Option<&Place>,
-        now: SystemTime,
-    ) -> Result<Principal, CredentialFault> {
-        if key.starts_with(users::KEY_PREFIX) {
-            return self.users.key_holder(key, now);
-        }
-        let holder = self.first(|scheme| match scheme {
-            Scheme::ApiKey(place, callers) if at.is_none_or(|at| at == place) => {
-                callers.holding(key, None)
-            }
-            _ => None,
-        });
-        holder.ok_or(CredentialFault::Unknown)
-    }
-
-    /// The key of a user in `X-API-Key`, unless a configured scheme reads that header. What is no key of ours is not read
-    /// there, because no scheme asks for it.
-    fn own_key<'a>(
-        &self,
-        presented: &Presented<'a>,
-    ) -> Result<Option<Cow<'a, str>>, CredentialFault> {
-        let is_read = self.schemes.iter().any(
-            |(_, scheme)| matches!(scheme, Scheme::ApiKey(Place::Header(it), _) if *it == KEY_HEADER),
-        );
-        if is_read {
-            return Ok(None);
-        }
-        let key = presented.key(&Place::Header(KEY_HEADER))?;
-        Ok(key.filter(|key| key.starts_with(users::KEY_PREFIX)))
-    }
-
-    fn first<'a>(&'a self, find: impl Fn(&'a Scheme) -> Option<&'a Caller>) -> Option<Principal> {
-        self.schemes.iter().find_map(|(name, scheme)| {
-            let caller = find(scheme)?;
-            Some(Principal::known(Known {
-                name: caller.name.clone(),
-                scheme: name.clone(),
-                scopes: caller.scopes.clone(),
-                ..Known::default()
-            }))
-        })
-    }
-
-    /// The caller that a certificate names. TLS has verified it; without a scheme for certificates it is ignored.
-    fn certified(&self, name: &str) -> Result<Option<Principal>, CredentialFault> {
-        let scheme = self
-            .schemes
-            .iter()
-            .find(|(_, scheme)| matches!(scheme, Scheme::Certificate));
-        let Some((scheme, _)) = scheme else {
-            return Ok(None);
-        };
-        if !is_name(name) {
-            return Err(CredentialFault::Malformed);
-        }
-        Ok(Some(Principal::known(Known {
-            name: format!("{scheme}:{name}"),
-            scheme: scheme.clone(),
-            ..Known::default()
-        })))
-    }
-
-    fn refusal(&self, why: CredentialFault) -> Refusal {
-        let mut challenges: Vec<String> = Vec::new();
-        for (_, scheme) in &*self.schemes {
-            let challenge = match scheme {
-                Scheme::Bearer(_) | Scheme::Token(_) | Scheme::Own(_) => {
-                    let more = self.resource_parameters(&why);
-                    format!(r#"Bearer realm="{REALM}"{}{more}"#, why.to_bearer())
-                }
-                Scheme::Basic(_) => format!(r#"Basic realm="{REALM}", charset="UTF-8""#),
-                Scheme::ApiKey(place, _) => format!(r#"ApiKey realm="{REALM}", {place}"#),
-                Scheme::Certificate => format!(r#"MutualTLS realm="{REALM}""#),
-                Scheme::Signature(_) => format!(
-                    r#"Signature realm="{REALM}", components="@method @target-uri content-digest""#
-                ),
-            };
-            if !challenges.contains(&challenge) {
-                challenges.push(challenge);
-            }
-        }
-        Refusal { why, challenges }
-    }
-}
-
-/// Whether these credentials are a secret that this server made, by their form: the token of a capability, the key or the
-/// sign-in link of a user.
-fn is_own(credentials: &Credentials) -> bool {
-    match credentials {
-        Credentials::Bearer(token) => [capability::PREFIX, users::KEY_PREFIX, users::LINK_PREFIX]
-            .iter()
-            .any(|prefix| token.starts_with(prefix)),
-        Credentials::ApiKey(key) => key.starts_with(users::KEY_PREFIX),
-        Credentials::Basic { .. } => false,
-    }
-}
-
-/// Why a caller was refused, and which credentials would be accepted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
-pub struct Refusal {
-    why: CredentialFault,
-    challenges: Vec<String>,
-}
-
-impl Refusal {
-    /// The values for `WWW-Authenticate`: which schemes are accepted.
-    pub fn challenges(&self) -> &[String] {
-        &self.challenges
-    }
-
-    /// Whether the request had no credentials at all.
-    pub fn has_no_credentials(&self) -> bool {
-        self.why == CredentialFault::Missing
-    }
-
-    /// Whether the caller is authenticated but not allowed (403 rather than 401).
-    pub fn is_forbidden(&self) -> bool {
-        matches!(
-            self.why,
-            CredentialFault::Scope(_)
-                | CredentialFault::Permission(_)
-                | CredentialFault::Bounds
-                | CredentialFault::Uninvited
-        )
-    }
-
-    /// The permission that the caller lacks, if that is why.
-    pub fn missing_permission(&self) -> Option<Permission> {
-        match self.why {
-            CredentialFault::Permission(permission) => Some(permission),
-            _ => None,
-        }
-    }
-
-    /// The refusal of an operation that needs an authenticated caller.
-    pub fn anonymous() -> Self {
-        Self::bearer(CredentialFault::Missing)
-    }
-
-    /// The refusal of credentials that lack a scope.
-    pub fn lacks(scope: &str) -> Self {
-        Self::bearer(CredentialFault::Scope(scope.to_owned()))
-    }
-
-    /// The refusal of a caller without a permission.
-    pub fn permission(permission: Permission) -> Self {
-        Self::bearer(CredentialFault::Permission(permission))
-    }
-
-    /// The refusal of a call that a lent credential does not reach.
-    pub fn out_of_bounds() -> Self {
-        Self::bearer(CredentialFault::Bounds)
-    }
-
-    /// The refusal of a caller that is not on the allow list.
-    pub fn uninvited() -> Self {
-        Self::bearer(CredentialFault::Uninvited)
-    }
-
-    /// The refusal of a caller with expired credentials.
-    pub fn over() -> Self {
-        Self::bearer(CredentialFault::Token(TokenFault::Expired))
-    }
-
-    /// The refusal of a caller with credentials that were revoked while it used them.
-    pub fn revoked() -> Self {
-        Self::bearer(CredentialFault::Revoked)
-    }
-
-    /// A refusal by an operation, after authentication: its challenge names bearer tokens alone.
-    fn bearer(why: CredentialFault) -> Self {
-        let challenges = vec![format!(r#"Bearer realm="{REALM}"{}"#, why.to_bearer())];
-        Self { why, challenges }
-    }
-}
-
-/// What is wrong with the credentials.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CredentialFault {
-    #[error("no credentials")]
-    Missing,
-    #[error("malformed credentials")]
-    Malformed,
-    #[error("the same kind of credentials was sent twice")]
-    Twice,
-    #[error("credentials of two different callers")]
-    Two,
-    #[error("unknown credentials")]
-    Unknown,
-    #[error("credentials were revoked")]
-    Revoked,
-    #[error("{0}")]
-    Token(TokenFault),
-    #[error("{0}")]
-    Signature(SignatureFault),
-    #[error("request is not signed, and this caller has to sign (RFC 9421)")]
-    Unsigned,
-    #[error("credentials lack the scope {0:?}")]
-    Scope(String),
-    #[error("caller lacks the permission {0}, which {roles} have", roles = roles_with(*.0))]
-    Permission(Permission),
-    #[error("lent credential does not reach this operation, or this task")]
-    Bounds,
-    #[error("caller is not on this agent's allow list")]
-    Uninvited,
-}
-
-impl CredentialFault {
-    /// Its part of a bearer challenge. RFC 6750 3.1: no error code where the request had no credentials.
-    fn to_bearer(&self) -> String {
-        match self {
-            Self::Missing | Self::Uninvited => String::new(),
-            Self::Malformed | Self::Twice | Self::Two | Self::Unsigned => {
-                r#", error="invalid_request""#.to_owned()
-            }
-            Self::Unknown | Self::Revoked | Self::Token(_) | Self::Signature(_) => {
-                r#", error="invalid_token""#.to_owned()
-            }
-            Self::Permission(_) | Self::Bounds => r#", error="insufficient_scope""#.to_owned(),
-            Self::Scope(scope) => format!(r#", error="insufficient_scope", scope="{scope}""#),
-        }
-    }
-}
-
-/// The roles that have a permission, for the sentence of a refusal.
-fn roles_with(permission: Permission) -> String {
-    let roles = Role::ALL
-        .into_iter()
-        .filter(|role| role.permissions().has(permission));
-    match &roles.map(Role::name).collect::<Vec<_>>()[..] {
-        [only] => format!("users with the role {only}"),
-        roles => format!("users with a role among {}", roles.join(", ")),
     }
 }

@@ -14,9 +14,16 @@ use crate::key::Keys;
 /// is not in the set ([`Door::wanted_key`](crate::Door::wanted_key)).
 #[derive(Clone, Default)]
 pub struct KeySet {
-    keys: Arc<RwLock<Option<Arc<Keys>>>>,
+    keys: Arc<RwLock<Held>>,
     /// Called when a token names a key that is not in the set, if the issuer publishes its keys.
     on_missing: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+/// The keys, and how often they were replaced.
+#[derive(Debug, Default)]
+struct Held {
+    keys: Option<Arc<Keys>>,
+    generation: u64,
 }
 
 impl KeySet {
@@ -31,7 +38,14 @@ impl KeySet {
 
     /// Replaces all keys: a token of a key that the issuer has withdrawn is refused from now on. `None` takes all away.
     pub fn replace(&self, keys: Option<Keys>) {
-        *self.keys.write() = keys.map(Arc::new);
+        let mut held = self.keys.write();
+        held.keys = keys.map(Arc::new);
+        held.generation += 1;
+    }
+
+    /// How often the keys were replaced: what was verified with those of an earlier generation is verified again.
+    pub(crate) fn generation(&self) -> u64 {
+        self.keys.read().generation
     }
 
     /// Whether a token that names this key has to wait for the keys of the issuer.
@@ -39,7 +53,7 @@ impl KeySet {
         if self.on_missing.is_none() {
             return false;
         }
-        let keys = self.keys.read().clone();
+        let keys = self.keys.read().keys.clone();
         match (keys, id) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -62,7 +76,7 @@ impl KeySet {
         message: &[u8],
         signature: &[u8],
     ) -> bool {
-        let keys = self.keys.read().clone();
+        let keys = self.keys.read().keys.clone();
         keys.is_some_and(|keys| keys.verify(algorithm, id, message, signature))
     }
 }
@@ -70,7 +84,7 @@ impl KeySet {
 impl fmt::Debug for KeySet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeySet")
-            .field("keys", &*self.keys.read())
+            .field("keys", &self.keys.read().keys)
             .finish_non_exhaustive()
     }
 }

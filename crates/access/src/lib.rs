@@ -1,4 +1,4 @@
-//! Authentication: who is calling.
+//! Callers and what they may do: authentication, permissions, users, keys, secrets, capabilities, budgets and the audit chain.
 //!
 //! A [`Door`] holds the authentication [schemes](Scheme) of a server. It is asked about each request, and answers
 //! with a [`Principal`] or with a [`Refusal`] that says which credentials would be accepted. It is pure: the
@@ -40,7 +40,7 @@
 //! - [`calls`]: what is said of each call on every wire; [`audit`]: the chain of hashes over a record of calls
 //! - [`budget`]: what the work for a call, a caller and an agent may use
 //! - `token`, `key`, `key_set`: signed tokens (JWT), the keys that verify them, and keys that change meanwhile;
-//!   [`own_token`]: those that this server signs
+//!   [`own_token`]: those that this server signs; `verified`: tokens that were verified lately
 
 pub mod audit;
 pub mod budget;
@@ -90,9 +90,13 @@ pub mod users;
 #[cfg(test)]
 #[path = "users_tests.rs"]
 mod users_tests;
+mod verified;
+#[cfg(test)]
+#[path = "verified_tests.rs"]
+mod verified_tests;
 
 pub use calls::{
-    Admitted, Asked, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls, UnreadCall,
+    Admitted, CallRecord, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls, UnreadCall,
 };
 pub use capability::{Attenuation, Capabilities};
 pub use door::{Door, Refusal, Unauthenticated};

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::Error;
 use crate::permission::Role;
 use crate::principal::{ANONYMOUS, is_name};
-use crate::token::{self, TokenFault};
+use crate::token::{self, TokenFault, Validity};
 
 /// The scheme of our own tokens, by its name in the agent card. No configured scheme may have it.
 pub const SCHEME: &str = "monas";
@@ -114,7 +114,8 @@ impl OwnTokens {
             let signed = |key| hmac::verify(key, message, signature).is_ok();
             algorithm == ALGORITHM && self.0.iter().any(signed)
         })?;
-        let until = token::valid_until(&claims, now)?;
+        let validity = Validity::of(&claims)?;
+        validity.check(now)?;
         let user = match &claims["user_id"] {
             Value::String(text) => user_name(text).map(str::to_owned),
             Value::Number(number) if !number.is_f64() => Some(number.to_string()),
@@ -129,7 +130,7 @@ impl OwnTokens {
             issued: token::time(&claims["iat"]).unwrap_or_default(),
             user: user.ok_or(TokenFault::User)?,
             role,
-            until,
+            validity,
         })
     }
 }
@@ -141,7 +142,7 @@ pub(crate) struct OwnClaims {
     pub(crate) role: Option<Role>,
     /// In seconds since 1970; 0 where the token does not say it.
     pub(crate) issued: u64,
-    pub(crate) until: u64,
+    pub(crate) validity: Validity,
 }
 
 /// A text that can be the name of a user: like those of configured callers, it has no colon, because names with one come

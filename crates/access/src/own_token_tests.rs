@@ -150,7 +150,7 @@ fn a_token_of_ours_is_one_that_any_program_could_make() {
 }
 
 #[tokio::test]
-async fn the_role_is_that_of_the_token_then_of_the_user_then_the_default_one() {
+async fn the_role_is_that_of_the_user_or_less_then_of_the_token_then_the_default_one() {
     let tables = [super::users::TABLES, super::capability::TABLES].concat();
     let store = Store::memory(&tables);
     let lent = Capabilities::open(store.clone(), now()).await.unwrap();
@@ -161,7 +161,7 @@ async fn the_role_is_that_of_the_token_then_of_the_user_then_the_default_one() {
         .with_users(users.clone());
     for (user, role, has) in [
         ("ada", None, Role::Viewer),
-        ("ada", Some(Role::Admin), Role::Admin),
+        ("ada", Some(Role::Admin), Role::Viewer),
         ("bob", None, Role::Operator),
         ("bob", Some(Role::Viewer), Role::Viewer),
     ] {
@@ -169,6 +169,12 @@ async fn the_role_is_that_of_the_token_then_of_the_user_then_the_default_one() {
         let caller = show(&door, &token).unwrap();
         assert_eq!(caller.permissions(), has.permissions(), "{user} {role:?}");
     }
+    users.set_role("ada", Role::Admin).await.unwrap();
+    let token = secret().sign("ada", Some(Role::User), LIFETIME, now());
+    let caller = show(&door, &token.unwrap()).unwrap();
+    assert_eq!(caller.permissions(), Role::User.permissions());
+    users.set_role("ada", Role::Viewer).await.unwrap();
+    assert!(caller.is_revoked(), "its user has less now");
     // A claim of another program means nothing here.
     let other = least(|claims| {
         claims["user_id"] = "bob".into();

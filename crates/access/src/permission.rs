@@ -16,7 +16,7 @@ pub enum Permission {
     Remember,
     /// Answer approvals of the caller's own tasks.
     Approve,
-    /// What concerns all callers: everybody's approvals and grants, the journal, the law, the audit.
+    /// What concerns all callers: approvals and grants of all callers, the journal, the law, the audit.
     Operate,
     /// Users, keys, secrets and capabilities of others.
     Admin,
@@ -203,7 +203,7 @@ impl Bounds {
             (own, others) => own.clone().or_else(|| others.clone()),
         };
         let (task, methods) = match (&self.task, &other.task) {
-            // Two tasks: no call is left.
+            // Restricted to two different tasks: no operation is allowed.
             (Some(own), Some(others)) if own != others => (Some(own.clone()), Some(Arc::default())),
             (own, others) => (own.clone().or_else(|| others.clone()), methods),
         };

@@ -33,6 +33,16 @@ pub enum Scheme {
     Signature(Signatures),
 }
 
+impl Scheme {
+    /// Changes whenever the keys that verify its tokens do.
+    pub(crate) fn generation(&self) -> u64 {
+        match self {
+            Self::Token(issuer) => issuer.generation(),
+            _ => 0,
+        }
+    }
+}
+
 /// Where a request carries an API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {

@@ -59,7 +59,7 @@ pub enum Error {
     Sealed { name: String, problem: String },
     /// The key file is not read or not made.
     #[error("use the key of secrets: {0}")]
-    Key(String),
+    Key(#[from] NoSealingKey),
     /// `${secret:` has no end.
     #[error("read {0:?}: \"${{secret:\" without a closing \"}}\"")]
     Unclosed(String),
@@ -85,7 +85,13 @@ pub enum KeyFile {
 }
 
 /// Gives the key that seals: reads it where it is kept, or makes it there.
-pub type FindKey = Arc<dyn Fn(KeyFile) -> Result<[u8; KEY_BYTES], String> + Send + Sync>;
+pub type FindSealingKey =
+    Arc<dyn Fn(KeyFile) -> Result<[u8; KEY_BYTES], NoSealingKey> + Send + Sync>;
+
+/// Why the key that seals secrets cannot be read or made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoSealingKey(pub String);
 
 /// Is told each value that must not be shown, as soon as this process knows it.
 pub type OnValue = Arc<dyn Fn(&str) + Send + Sync>;
@@ -117,7 +123,7 @@ struct Inner {
 
 struct Kept {
     store: Store,
-    find: FindKey,
+    find: FindSealingKey,
     on_value: OnValue,
     key: Mutex<Option<Arc<LessSafeKey>>>,
 }
@@ -142,7 +148,7 @@ impl Secrets {
     /// The secrets in a store. The key is looked for if there are any.
     pub async fn open(
         store: Store,
-        find: FindKey,
+        find: FindSealingKey,
         on_value: OnValue,
     ) -> Result<Self, store::Error> {
         let mut all = BTreeMap::new();
@@ -273,9 +279,9 @@ impl Kept {
         if let Some(key) = &*known {
             return Ok(key.clone());
         }
-        let bytes = (self.find)(file).map_err(Error::Key)?;
+        let bytes = (self.find)(file)?;
         let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes);
-        let key = key.map_err(|_| Error::Key("it has a wrong length".to_owned()))?;
+        let key = key.map_err(|_| NoSealingKey("it has a wrong length".to_owned()))?;
         let key = Arc::new(LessSafeKey::new(key));
         *known = Some(key.clone());
         Ok(key)

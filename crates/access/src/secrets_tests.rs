@@ -6,18 +6,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use parking_lot::Mutex;
 use store::{Query, Store};
 
-use super::secrets::{Error, FindKey, KEY_BYTES, KeyFile, SECRETS, Secrets, TABLES, expand};
+use super::secrets::{
+    Error, FindSealingKey, KEY_BYTES, KeyFile, NoSealingKey, SECRETS, Secrets, TABLES, expand,
+};
 
 fn now() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_800_000_000)
 }
 
 /// A key of this byte that is kept, and how often it was asked for.
-fn key(byte: u8) -> FindKey {
+fn key(byte: u8) -> FindSealingKey {
     Arc::new(move |_| Ok([byte; KEY_BYTES]))
 }
 
-async fn opened(store: &Store, find: FindKey) -> (Secrets, Arc<Mutex<Vec<String>>>) {
+async fn opened(store: &Store, find: FindSealingKey) -> (Secrets, Arc<Mutex<Vec<String>>>) {
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let hears = heard.clone();
     let on_value = Arc::new(move |value: &str| hears.lock().push(value.to_owned()));
@@ -83,11 +85,11 @@ async fn a_key_is_made_for_the_first_secret_alone() {
     let store = Store::memory(TABLES);
     let asked: Arc<Mutex<Vec<KeyFile>>> = Arc::default();
     let asks = asked.clone();
-    let find: FindKey = Arc::new(move |file| {
+    let find: FindSealingKey = Arc::new(move |file| {
         asks.lock().push(file);
         match file {
             KeyFile::MadeIfMissing => Ok([1; KEY_BYTES]),
-            KeyFile::Expected => Err("it is missing".to_owned()),
+            KeyFile::Expected => Err(NoSealingKey("it is missing".to_owned())),
         }
     });
     let (secrets, _) = opened(&store, find.clone()).await;

@@ -74,6 +74,11 @@ impl Issuer {
         Self { scopes, ..self }
     }
 
+    /// Changes whenever the keys are replaced.
+    pub(crate) fn generation(&self) -> u64 {
+        self.keys.generation()
+    }
+
     /// The scopes that are required of every token.
     pub(crate) fn scopes(&self) -> &[String] {
         &self.scopes
@@ -99,7 +104,8 @@ impl Issuer {
         if !meant {
             return Err(TokenFault::Audience);
         }
-        let until = valid_until(&claims, now)?;
+        let validity = Validity::of(&claims)?;
+        validity.check(now)?;
         let subject = claims["sub"].as_str().filter(|subject| is_name(subject));
         let subject = subject.ok_or(TokenFault::Subject)?.to_owned();
         let scopes = scopes(&claims);
@@ -109,7 +115,7 @@ impl Issuer {
         Ok(Claims {
             subject,
             scopes,
-            until,
+            validity,
         })
     }
 }
@@ -138,21 +144,34 @@ pub(crate) fn signed(
     json(payload)
 }
 
-/// Until when the claims are valid, in seconds since 1970; fails if that is over, or has not begun.
-pub(crate) fn valid_until(claims: &Value, now: SystemTime) -> Result<u64, TokenFault> {
-    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let until = time(&claims["exp"]).ok_or(TokenFault::Form)?;
-    let until = until.saturating_add(LEEWAY);
-    if until <= now {
-        return Err(TokenFault::Expired);
+/// When a token is valid, in seconds since 1970. What clocks may differ by is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Validity {
+    since: u64,
+    pub(crate) until: u64,
+}
+
+impl Validity {
+    /// As the claims say it.
+    pub(crate) fn of(claims: &Value) -> Result<Self, TokenFault> {
+        let until = time(&claims["exp"]).ok_or(TokenFault::Form)?;
+        let since = match &claims["nbf"] {
+            Value::Null => 0,
+            since => time(since).ok_or(TokenFault::Form)?,
+        };
+        Ok(Self {
+            since: since.saturating_sub(LEEWAY),
+            until: until.saturating_add(LEEWAY),
+        })
     }
-    let since = match &claims["nbf"] {
-        Value::Null => 0,
-        since => time(since).ok_or(TokenFault::Form)?,
-    };
-    match since > now.saturating_add(LEEWAY) {
-        true => Err(TokenFault::Early),
-        false => Ok(until),
+
+    pub(crate) fn check(self, now: SystemTime) -> Result<(), TokenFault> {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        match (self.until <= now, self.since > now) {
+            (true, _) => Err(TokenFault::Expired),
+            (false, true) => Err(TokenFault::Early),
+            (false, false) => Ok(()),
+        }
     }
 }
 
@@ -161,8 +180,7 @@ pub(crate) fn valid_until(claims: &Value, now: SystemTime) -> Result<u64, TokenF
 pub(crate) struct Claims {
     pub(crate) subject: String,
     pub(crate) scopes: Vec<String>,
-    /// In seconds since 1970.
-    pub(crate) until: u64,
+    pub(crate) validity: Validity,
 }
 
 /// Why a token is not valid.

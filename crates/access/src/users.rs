@@ -11,12 +11,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use store::{Batch, Store, Table};
 
 use crate::capability::{self, Capabilities};
 use crate::permission::Role;
-use crate::principal::{ANONYMOUS, Principal};
+use crate::principal::{ANONYMOUS, Principal, is_name};
 use crate::random::NoRandom;
 use crate::revocation::Revocation;
 use crate::rows::{self, seconds};
@@ -41,6 +41,9 @@ pub(crate) use links::PREFIX as LINK_PREFIX;
 /// How many users a server has at most; removed ones count, because they stay known.
 const MAX_USERS: usize = 10_000;
 
+/// How many names of callers that are no users have a revocation of their own; further ones share one.
+const MAX_STRANGERS: usize = 10_000;
+
 /// The longest name of a user, in bytes.
 const MAX_NAME: usize = 128;
 
@@ -63,7 +66,7 @@ pub enum Error {
         field: &'static str,
         problem: String,
     },
-    /// There is none, or it is of another user, which looks the same.
+    /// No such key, or it belongs to another user; both are answered alike.
     #[error("find a key with the id {0:?}")]
     NoKey(String),
     /// The caller may not make this key: it would reach further than the caller, or is for another user.
@@ -94,7 +97,7 @@ impl From<NoRandom> for Error {
 
 /// What a server knows about the name of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum UserStatus {
     /// There never was a user of this name.
     Unknown,
     /// There was one: its credentials are refused, whichever they are.
@@ -119,7 +122,8 @@ pub enum Standing {
 /// commit. Where the commit fails the entries stay, marked: they admit no caller, and removing can be tried again.
 ///
 /// A removed user stays known as removed, so that tokens which were issued for it are refused until they expire. When it is
-/// added again, tokens from before stay refused.
+/// added again, tokens from before stay refused. A name that never was a user can be removed, too: a token or an issuer proves
+/// such a name, and its calls and streams end as those of a user do.
 #[derive(Clone, Default)]
 pub struct Users(Arc<Inner>);
 
@@ -140,6 +144,16 @@ struct All {
     keys: HashMap<String, Arc<KeyEntry>>,
     key_hashes: HashMap<Hash, Arc<KeyEntry>>,
     links: HashMap<Hash, Arc<LinkEntry>>,
+    strangers: Mutex<Strangers>,
+}
+
+/// What ends callers whose names are in no row: those of tokens, of issuers and of the configuration.
+#[derive(Default)]
+struct Strangers {
+    each: HashMap<String, Revocation>,
+    /// Of those beyond [`MAX_STRANGERS`]. Removing one of them ends what all of them have under way; the others are
+    /// authenticated again with their next call.
+    others: Option<Revocation>,
 }
 
 impl Users {
@@ -210,6 +224,8 @@ impl Users {
             });
             let commit = store.commit(Batch::new().put(&USERS, entry.row()));
             all.users.insert(name.to_owned(), entry.clone());
+            // A caller of this name that is under way may have more than its role from now on.
+            all.strangers.get_mut().taken(name).revoke();
             (entry, commit)
         };
         if let Err(error) = commit.await {
@@ -256,11 +272,15 @@ impl Users {
         Ok(user)
     }
 
-    /// Removes a user at once, with its keys, its links and what it has lent. Its calls and streams under way end.
+    /// Removes a user at once, with its keys, its links and what it has lent. Its calls and streams under way end. A name that
+    /// is no user is recorded as removed: credentials that prove it are refused from now on.
     pub async fn remove(&self, name: &str, now: SystemTime) -> Result<User, Error> {
         let store = self.store()?;
         let (user, removed, keys, commit) = {
-            let all = self.0.all.write();
+            let mut all = self.0.all.write();
+            if !all.users.contains_key(name) {
+                all.insert_stranger(name, now)?;
+            }
             let present = all.users.get(name);
             let present = present.filter(|user| user.removed.is_none());
             let user = present.ok_or_else(|| no_user(name))?;
@@ -306,25 +326,25 @@ impl Users {
 
     /// The role of a user; `None` if there is no such user, or if it was removed.
     pub fn role_of(&self, name: &str) -> Option<Role> {
-        match self.standing(name) {
-            Standing::Active { role, .. } => Some(role),
-            Standing::Unknown | Standing::Removed => None,
+        match self.status(name) {
+            UserStatus::Active { role, .. } => Some(role),
+            UserStatus::Unknown | UserStatus::Removed => None,
         }
     }
 
     /// What is known about a name.
-    pub fn standing(&self, name: &str) -> Standing {
+    pub fn status(&self, name: &str) -> UserStatus {
         self.known(name).0
     }
 
     /// What is known about a name, and what ends the callers that have it.
-    pub(crate) fn known(&self, name: &str) -> (Standing, Option<Revocation>) {
+    pub(crate) fn known(&self, name: &str) -> (UserStatus, Option<Revocation>) {
         let all = self.0.all.read();
         match all.users.get(name) {
-            None => (Standing::Unknown, None),
-            Some(user) if !user.is_active() => (Standing::Removed, None),
+            None => (UserStatus::Unknown, Some(all.strangers.lock().of(name))),
+            Some(user) if !user.is_active() => (UserStatus::Removed, None),
             Some(user) => {
-                let standing = Standing::Active {
+                let standing = UserStatus::Active {
                     role: user.role,
                     tokens_after: user.tokens_after,
                 };
@@ -372,6 +392,47 @@ impl All {
     fn remove_key(&mut self, key: &KeyEntry) {
         self.keys.remove(&key.id);
         self.key_hashes.remove(&key.hash);
+    }
+
+    /// Makes a user of a name that is about to be removed. Credentials can prove names that no user may be given.
+    fn insert_stranger(&mut self, name: &str, now: SystemTime) -> Result<(), Error> {
+        if !is_name(name) || name.starts_with("agent:") || name.eq_ignore_ascii_case(ANONYMOUS) {
+            return Err(no_user(name));
+        }
+        if self.users.len() >= MAX_USERS {
+            return Err(Error::TooMany(self.users.len(), "users"));
+        }
+        let entry = UserEntry {
+            name: name.to_owned(),
+            created: seconds(now),
+            revocation: self.strangers.get_mut().taken(name),
+            ..UserEntry::default()
+        };
+        self.users.insert(name.to_owned(), Arc::new(entry));
+        Ok(())
+    }
+}
+
+impl Strangers {
+    /// What ends the callers of this name.
+    fn of(&mut self, name: &str) -> Revocation {
+        if let Some(own) = self.each.get(name) {
+            return own.clone();
+        }
+        if self.each.len() >= MAX_STRANGERS {
+            return self.others.get_or_insert_default().clone();
+        }
+        let own = Revocation::new();
+        self.each.insert(name.to_owned(), own.clone());
+        own
+    }
+
+    /// The same, for a name that is a user from now on.
+    fn taken(&mut self, name: &str) -> Revocation {
+        match self.each.remove(name) {
+            Some(own) => own,
+            None => self.others.take().unwrap_or_default(),
+        }
     }
 }
 

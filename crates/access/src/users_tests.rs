@@ -6,7 +6,9 @@ use http::{HeaderMap, HeaderValue};
 use store::{Query, Store, Table};
 
 use super::users::Users;
-use super::users::{API_KEYS, Error, KeyScopes, LINKS, NewKey, SESSION_METHOD, SavedKey, Standing};
+use super::users::{
+    API_KEYS, Error, KeyScopes, LINKS, NewKey, SESSION_METHOD, SavedKey, UserStatus,
+};
 use super::{Attenuation, Callers, Capabilities, Credentials, Door, Hash, Permission, Permissions};
 use super::{Presented, Principal, Refusal, Role, Rule, Scheme};
 
@@ -153,20 +155,58 @@ async fn a_removed_user_is_refused_at_once_and_for_good() {
             assert!(admit(door, token, now()).is_err(), "{token}");
         }
     }
-    assert_eq!(again.standing("ada"), Standing::Removed);
+    assert_eq!(again.status("ada"), UserStatus::Removed);
     assert!(again.list().is_empty());
     assert!(users.remove("ada", now()).await.is_err());
 
     // Added again it is a new user: tokens from before stay refused.
     again.add("ada", Role::Viewer, later(90)).await.unwrap();
     let tokens_after = 1_800_000_060;
-    let active = Standing::Active {
+    let active = UserStatus::Active {
         role: Role::Viewer,
         tokens_after,
     };
-    assert_eq!(again.standing("ada"), active);
+    assert_eq!(again.status("ada"), active);
     assert!(admit(&restarted, key.secret(), later(90)).is_err());
     assert!(admit(&restarted, "token-of-ada", later(90)).is_ok());
+}
+
+/// It went wrong: to remove a user that only its token knew was an error, and its streams went on.
+#[tokio::test]
+async fn a_name_that_is_no_user_is_removed_too() {
+    let store = store();
+    let (users, door) = opened(&store).await;
+    let ada = admit(&door, "token-of-ada", now()).unwrap();
+    assert!(ada.is_revocable() && !ada.is_revoked());
+    let lent = door.capabilities();
+    let lent = lent.save(&ada, &Attenuation::none(), now()).await.unwrap();
+    let guest = admit(&door, lent.token(), now()).unwrap();
+    users.remove("ada", now()).await.unwrap();
+    assert!(ada.is_revoked() && guest.is_revoked());
+    let (again, restarted) = opened(&store).await;
+    for door in [&door, &restarted] {
+        assert!(admit(door, "token-of-ada", now()).is_err());
+        assert!(admit(door, lent.token(), now()).is_err());
+    }
+    assert!(again.list().is_empty());
+    for name in ["ada", "", "anonymous", "agent:default", "a\nb"] {
+        let removed = users.remove(name, now()).await;
+        assert!(matches!(removed, Err(Error::NoUser(_))), "{name:?}");
+    }
+    // Names of issuers and of tokens need not be such as a user is given.
+    users.remove("sso:eve", now()).await.unwrap();
+    users.remove("Eve Example", now()).await.unwrap();
+    users.add("ada", Role::User, later(1)).await.unwrap();
+    assert!(admit(&door, "token-of-ada", later(2)).is_ok());
+}
+
+#[tokio::test]
+async fn a_caller_that_becomes_a_user_begins_anew() {
+    let (users, door) = opened(&store()).await;
+    let before = admit(&door, "token-of-ada", now()).unwrap();
+    users.add("ada", Role::Viewer, now()).await.unwrap();
+    assert!(before.is_revoked(), "it may have had more");
+    assert!(!admit(&door, "token-of-ada", now()).unwrap().is_revoked());
 }
 
 #[tokio::test]

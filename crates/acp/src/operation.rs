@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use a2a::operation::{Route, Verb};
 use a2a::service::Call;
-use access::{Asked, Outcome, Principal, Rule};
+use access::{CallRecord, Outcome, Principal, Rule};
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
@@ -155,7 +155,7 @@ impl Operation {
             always_task: true,
             ..call
         };
-        let begun = server.wire.calls.begin(Asked {
+        let begun = server.wire.calls.begin(CallRecord {
             origin: call.origin.clone(),
             caller: call.caller.clone(),
             version: VERSION,

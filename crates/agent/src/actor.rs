@@ -15,7 +15,7 @@ use crate::delegate::Tasks;
 use crate::error::Error;
 use crate::event::Effect;
 use crate::event::{
-    Answer, EffectId, Event, EventKind, Intent, Outgoing, Request, TurnId, Verdict,
+    EffectId, Event, EventKind, Intent, Outgoing, Request, TurnAnswer, TurnId, Verdict,
 };
 use crate::forgetting::Redaction;
 use crate::journal::Journal;
@@ -73,7 +73,7 @@ impl Due {
     }
 }
 
-/// A look at a life and at the number of its last event.
+/// A function that reads the state of an agent and the number of its last event.
 pub(crate) type Look = Box<dyn FnOnce(&AgentState, u64) + Send>;
 
 /// The result of a step, for the sender of its event.
@@ -92,10 +92,10 @@ pub(crate) enum Job {
         intent: Intent,
         /// It may have been begun before: the process ended meanwhile, and nothing is known of it.
         again: bool,
-        /// What is thought about, if it is to be thought.
+        /// The input of the model, for the effect `Think`.
         brief: Option<Box<Brief>>,
     },
-    Say(Answer),
+    Say(TurnAnswer),
 }
 
 /// The actor of an agent that is awake: the one task that owns its state.
@@ -120,9 +120,9 @@ pub(crate) enum Job {
 struct Actor {
     parts: Arc<Parts>,
     tasks: Tasks,
-    life: AgentState,
+    state: AgentState,
     journal: Journal,
-    /// Who works on which request.
+    /// The turn that works on each request.
     working: BTreeMap<TurnId, mpsc::UnboundedSender<Job>>,
     /// Calls that are wanted or approved during a pause, and judgements about them. They are taken up after it.
     held: Vec<Mail>,
@@ -139,8 +139,8 @@ struct Actor {
     forgetting: BTreeMap<TurnId, Box<Redaction>>,
 }
 
-/// Lives until it has nothing to do for a while, or something is wrong. Says whether time matters to it.
-pub(crate) async fn live(
+/// Runs the actor until it was idle for a while or an error occurred. Returns whether it has timers or unfinished work.
+pub(crate) async fn run_actor(
     parts: Arc<Parts>,
     tasks: Tasks,
     id: String,
@@ -149,14 +149,14 @@ pub(crate) async fn live(
     mut mailbox: mpsc::Receiver<Mail>,
 ) -> Result<bool, Error> {
     let store = parts.store.clone();
-    let (journal, life) = match plain {
+    let (journal, state) = match plain {
         Some(_) => Journal::open_plain(store, &id).await?,
         None => Journal::open(store, &id).await?,
     };
     let mut actor = Actor {
         parts,
         tasks,
-        life,
+        state,
         journal,
         working: BTreeMap::new(),
         held: Vec::new(),
@@ -170,7 +170,7 @@ pub(crate) async fn live(
         actor.begin_plain(identity);
     }
     actor.govern();
-    actor.due.set(actor.life.due());
+    actor.due.set(actor.state.due());
     let patience = actor.parts.sleep_after;
     let mut active = Instant::now();
     loop {
@@ -196,7 +196,7 @@ pub(crate) async fn live(
                 }
             },
         };
-        // That time passes is nothing to stay awake for.
+        // A tick alone does not count as activity.
         if !matches!(post, Some(Mail::Perceive(EventKind::Ticked, _))) {
             active = Instant::now();
         }
@@ -212,8 +212,8 @@ pub(crate) async fn live(
             actor.take(post).await?;
         }
     }
-    actor.journal.settle(&actor.life).await?;
-    Ok(actor.life.minds_time())
+    actor.journal.settle(&actor.state).await?;
+    Ok(actor.state.minds_time())
 }
 
 impl Actor {
@@ -227,8 +227,8 @@ impl Actor {
         };
         let at = (self.parts.clock)();
         let born = Event { at, what };
-        let changes = self.life.step(&born).changes;
-        changes.iter().for_each(|change| self.life.apply(change));
+        let changes = self.state.step(&born).changes;
+        changes.iter().for_each(|change| self.state.apply(change));
         self.unrecorded_birth = Some((born, changes));
     }
 
@@ -236,7 +236,7 @@ impl Actor {
         match post {
             Mail::Judge(..)
             | Mail::Perceive(EventKind::Wanted { .. } | EventKind::Decided { .. }, Some(_))
-                if self.life.context.paused =>
+                if self.state.context.paused =>
             {
                 self.held.retain(is_waited_for);
                 self.held.push(post);
@@ -247,7 +247,7 @@ impl Actor {
                     // The sender may have gone.
                     drop(reply.send(outcome));
                 }
-                if !self.life.context.paused {
+                if !self.state.context.paused {
                     self.release().await?;
                 }
             }
@@ -267,7 +267,7 @@ impl Actor {
             } => self.attach(heard, abilities, to).await?,
             Mail::Gone(turn) => {
                 self.working.remove(&turn);
-                let context = &self.life.context;
+                let context = &self.state.context;
                 let waits = context.pending().iter().any(|it| it.turn == turn);
                 if waits || context.turns.contains_key(&turn) {
                     let turn = turn.clone();
@@ -282,13 +282,13 @@ impl Actor {
                 reply,
             } => {
                 let redaction = self.redact(redaction, records).await?;
-                if self.life.context.turns.contains_key(&turn) {
+                if self.state.context.turns.contains_key(&turn) {
                     self.forgetting.insert(turn, redaction);
                 }
                 // The sender may have gone.
                 let _ = reply.send(());
             }
-            Mail::Look(look) => look(&self.life, self.journal.last()),
+            Mail::Look(look) => look(&self.state, self.journal.last()),
             Mail::Sleep => {}
         }
         Ok(())
@@ -302,11 +302,13 @@ impl Actor {
     ) -> Result<Box<Redaction>, Error> {
         self.added = None;
         let journal = &mut self.journal;
-        self.life = journal.redact(&mut redaction, records, &self.life).await?;
+        self.state = journal
+            .redact(&mut redaction, records, &self.state)
+            .await?;
         Ok(redaction)
     }
 
-    /// What was held during a pause is taken up.
+    /// Processes the mail that was held back during a pause.
     async fn release(&mut self) -> Result<(), Error> {
         for post in std::mem::take(&mut self.held) {
             if is_waited_for(&post) {
@@ -326,7 +328,7 @@ impl Actor {
 
     async fn flush(&mut self) -> Result<(), Error> {
         self.added = None;
-        self.journal.flush(&self.life).await
+        self.journal.flush(&self.state).await
     }
 
     /// What the law says about a call. A call of the agent's own that changes something leaves the agent here, so that
@@ -335,12 +337,12 @@ impl Actor {
         let at = (self.parts.clock)();
         let own = match &what {
             EventKind::Wanted { turn, skill, .. } => {
-                let context = &self.life.context;
+                let context = &self.state.context;
                 context.turns.contains_key(turn) && !context.is_read_only(skill)
             }
             _ => false,
         };
-        let step = self.life.step(&Event { at, what });
+        let step = self.state.step(&Event { at, what });
         let mut gate = None;
         for out in step.out {
             if let Outgoing::Gate { approval, verdict } = out {
@@ -356,7 +358,7 @@ impl Actor {
 
     /// Whether it does nothing, and no turn does anything for it but wait for a person.
     fn at_rest(&self) -> bool {
-        let context = &self.life.context;
+        let context = &self.state.context;
         let mut working = self.working.iter();
         let busy = working.any(|(turn, to)| !to.is_closed() && context.works_on(turn));
         let held = self.held.iter().any(is_waited_for);
@@ -370,7 +372,7 @@ impl Actor {
             at: (self.parts.clock)(),
             what,
         };
-        let step = self.life.step(&event);
+        let step = self.state.step(&event);
         let changed = !step.changes.is_empty();
         if changed || event.what.is_news() {
             if let Some((born, changes)) = self.unrecorded_birth.take() {
@@ -379,15 +381,15 @@ impl Actor {
             self.journal.add(&event, &step.changes)?;
             self.added.get_or_insert_with(Instant::now);
         }
-        let version = self.life.context.law_version;
+        let version = self.state.context.law_version;
         step.changes
             .iter()
-            .for_each(|change| self.life.apply(change));
-        if self.life.context.law_version != version {
+            .for_each(|change| self.state.apply(change));
+        if self.state.context.law_version != version {
             self.govern();
         }
         if changed {
-            self.due.set(self.life.due());
+            self.due.set(self.state.due());
         }
         let leaves = event.what.is_acknowledged() || step.out.iter().any(leaves_for_good);
         if leaves || self.journal.uncommitted() >= UNCOMMITTED {
@@ -421,11 +423,11 @@ impl Actor {
         let Some(memory) = &self.parts.memory else {
             return;
         };
-        let space = memory.space(&self.life.context.identity.id);
+        let space = memory.space(&self.state.context.identity.id);
         if let Ok(space) = space
-            && let Err(problem) = space.follow(self.life.law.layers())
+            && let Err(problem) = space.follow(self.state.law.layers())
         {
-            tracing::warn!(%problem, "the memory could not take over the rules of the law");
+            tracing::warn!(%problem, "could not apply the memory rules of the law");
         }
     }
 
@@ -434,7 +436,7 @@ impl Actor {
         match &intent.turn {
             Some(turn) => {
                 let brief = matches!(intent.effect, Effect::Think)
-                    .then(|| prompt::brief(&self.life, turn).map(Box::new))
+                    .then(|| prompt::brief(&self.state, turn).map(Box::new))
                     .flatten();
                 if let Some(to) = self.working.get(turn) {
                     drop(to.send(Job::Do {
@@ -453,14 +455,14 @@ impl Actor {
             return;
         };
         let tasks = self.tasks.clone();
-        let id = self.life.context.identity.id.clone();
+        let id = self.state.context.identity.id.clone();
         let effect = intent.id;
         self.own.spawn(async move {
             Some(match tasks.begin(&id, request).await {
                 Ok(()) => EventKind::Begun { effect },
                 Err(error) => EventKind::Failed {
                     effect,
-                    code: "errand".to_owned(),
+                    code: "own-task".to_owned(),
                     message: error.to_string(),
                 },
             })
@@ -470,10 +472,10 @@ impl Actor {
     /// Has a task go on that waits for a person.
     fn resume(&mut self, task: TurnId) {
         let tasks = self.tasks.clone();
-        let id = self.life.context.identity.id.clone();
+        let id = self.state.context.identity.id.clone();
         self.own.spawn(async move {
             if let Err(error) = tasks.resume(&task).await {
-                tracing::warn!(agent = id, task, %error, "could not resume a task whose question has expired");
+                tracing::warn!(agent = id, %task, %error, "could not resume a task after its question expired");
             }
             None
         });
@@ -486,24 +488,24 @@ impl Actor {
         abilities: Vec<Ability>,
         to: mpsc::UnboundedSender<Job>,
     ) -> Result<(), Error> {
-        if !same(&self.life.context, &abilities) {
+        if !same(&self.state.context, &abilities) {
             self.perceive(EventKind::Enabled { abilities }).await?;
         }
         let turn = heard.turn.clone();
         self.working.retain(|_, to| !to.is_closed());
         self.working.insert(turn.clone(), to);
-        let known = self.life.context.turns.contains_key(&turn);
+        let known = self.state.context.turns.contains_key(&turn);
         if !known {
             self.perceive(EventKind::Heard(heard)).await?;
             return Ok(());
         }
-        let intents = self.life.context.intents.values();
+        let intents = self.state.context.intents.values();
         let intents = intents.filter(|it| it.given && it.intent.turn.as_ref() == Some(&turn));
         let intents: Vec<Intent> = intents.map(|it| it.intent.clone()).collect();
         for intent in intents {
             // A call that a person has not decided about was not begun.
             let place = format!("call-{}/", intent.id);
-            let pending = self.life.context.pending();
+            let pending = self.state.context.pending();
             let waits = pending
                 .iter()
                 .any(|it| it.turn == turn && it.place.starts_with(&place));

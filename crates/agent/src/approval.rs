@@ -50,7 +50,7 @@ pub struct Approval {
     pub at: Millis,
     /// Until when a decision counts.
     pub until: Millis,
-    pub standing: Standing,
+    pub standing: ApprovalState,
     /// Later steps of the same procedure that a yes covers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<FurtherCall>,
@@ -76,7 +76,7 @@ impl Approval {
 /// Where an approval stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum ApprovalState {
     /// It waits for a decision.
     Pending,
     /// It may be called with this.
@@ -202,14 +202,15 @@ pub(crate) fn version(skill: &Definition) -> String {
     digest(&whole.to_string())
 }
 
-/// The value as text with the members of objects in order.
-fn canonical(value: &Value) -> String {
+/// The value as JSON with the members of objects in order. Its hash is stored, so that its form must not change.
+pub(crate) fn canonical(value: &Value) -> String {
     match value {
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();
             members.sort_by_key(|(name, _)| *name);
             let members = members.into_iter();
-            let members = members.map(|(name, it)| format!("{name:?}:{}", canonical(it)));
+            let members = members
+                .map(|(name, it)| format!("{}:{}", Value::from(name.as_str()), canonical(it)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
         Value::Array(items) => {
@@ -296,11 +297,11 @@ pub enum UnusableAnswer {
     /// The other input is not one of the skill.
     #[error("{0}")]
     Input(Fault),
-    #[error("a field without a prefix says nothing")]
+    #[error("a grant with a field needs a prefix")]
     FieldWithoutPrefix,
     #[error("{field:?} does not begin with {prefix:?} here")]
     OtherField { field: String, prefix: String },
-    #[error("{0:?} ends within a name: end it with a slash, or name the whole")]
+    #[error("prefix {0:?} ends inside a path segment: end it with a slash, or give the whole path")]
     NoBorder(String),
     #[error("nothing in the input begins with {0:?}")]
     NoField(String),

@@ -5,8 +5,8 @@ use serde_json::json;
 use stateright::{Checker as _, Model, Property};
 
 use crate::actor::leaves_for_good;
-use crate::approval::{Decision, Remember, Standing};
-use crate::event::{Event, EventKind, Outgoing, Verdict};
+use crate::approval::{ApprovalState, Decision, Remember, canonical};
+use crate::event::{EffectId, Event, EventKind, Outgoing, Verdict};
 use crate::law::Law;
 use crate::step::{AgentState, Step};
 
@@ -32,7 +32,7 @@ struct World {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Told {
     Nothing,
-    Wait(u64),
+    Wait(EffectId),
     Go,
     No,
 }
@@ -51,20 +51,20 @@ enum Action {
 }
 
 impl World {
-    fn life(&self) -> AgentState {
-        let mut life = AgentState::default();
+    fn state(&self) -> AgentState {
+        let mut state = AgentState::default();
         for record in self.journal.iter().chain(&self.added) {
             let changes: Vec<crate::context::Change> =
                 serde_json::from_str(record).expect("it was written");
-            changes.iter().for_each(|change| life.apply(change));
+            changes.iter().for_each(|change| state.apply(change));
         }
-        life
+        state
     }
 
     /// A step of the actor: recorded, and committed if anything leaves the agent for good.
     fn perceive(&mut self, what: EventKind) -> Step {
         let acknowledged = what.is_acknowledged();
-        let step = self.life().step(&Event { at: self.at, what });
+        let step = self.state().step(&Event { at: self.at, what });
         self.added
             .push(serde_json::to_string(&step.changes).expect("it can be written"));
         if acknowledged || step.out.iter().any(leaves_for_good) {
@@ -89,7 +89,7 @@ impl World {
     fn decide(&mut self, call: usize, decision: Decision) {
         if let Told::Wait(approval) = self.told[call] {
             let in_time = self
-                .life()
+                .state()
                 .context()
                 .pending()
                 .iter()
@@ -162,7 +162,7 @@ impl Model for Approving {
         match action {
             Action::Want(call) => {
                 let step = world.perceive(EventKind::Wanted {
-                    turn: format!("task-{call}"),
+                    turn: format!("task-{call}").into(),
                     place: "the only one".to_owned(),
                     conversation: "talk".to_owned(),
                     skill: "write".to_owned(),
@@ -183,14 +183,14 @@ impl Model for Approving {
                 world.perceive(EventKind::Ticked);
             }
             Action::Make(call) => {
-                let context = world.life();
+                let context = world.state();
                 let context = context.context();
                 let approval = context
                     .approvals
                     .values()
                     .find(|it| it.turn == format!("task-{call}"));
                 let with = match approval.map(|it| &it.standing) {
-                    Some(Standing::Approved(input)) => input.to_string(),
+                    Some(ApprovalState::Approved(input)) => input.to_string(),
                     _ => "granted".to_owned(),
                 };
                 world.made[call] = Some(with);
@@ -211,25 +211,25 @@ impl Model for Approving {
             Property::always(
                 "nothing is done before a person agreed",
                 |_, world: &World| {
-                    let granted = !world.life().context().grants().is_empty();
+                    let granted = !world.state().context().grants().is_empty();
                     (0..2).all(|call| world.made[call].is_none() || world.agreed[call] || granted)
                 },
             ),
             Property::always("what may be done was agreed to", |_, world: &World| {
-                let granted = !world.life().context().grants().is_empty();
+                let granted = !world.state().context().grants().is_empty();
                 (0..2).all(|call| world.told[call] != Told::Go || world.agreed[call] || granted)
             }),
             Property::always("what waits is not forgotten", |_, world: &World| {
-                let life = world.life();
+                let state = world.state();
                 (0..2).all(|call| match world.told[call] {
-                    Told::Wait(id) => life.context().approvals.contains_key(&id),
+                    Told::Wait(id) => state.context().approvals.contains_key(&id),
                     _ => true,
                 })
             }),
             Property::always("one call is asked about once", |_, world: &World| {
-                let life = world.life();
+                let state = world.state();
                 let of = |call: usize| {
-                    let mut all = life.context().approvals.values();
+                    let mut all = state.context().approvals.values();
                     all.by_ref()
                         .filter(|it| it.turn == format!("task-{call}"))
                         .count()
@@ -262,5 +262,15 @@ fn in_every_order_nothing_is_done_before_approval_and_nothing_that_waits_is_forg
         checker.unique_state_count() > 500,
         "{}",
         checker.unique_state_count()
+    );
+}
+
+/// The hash of a definition is stored with an approval: it must not depend on how a compiler escapes text for debugging.
+#[test]
+fn the_canonical_form_of_a_definition_is_json() {
+    let value = json!({ "é\u{200b}": { "b": 1, "a": [true, null] }, "a\"b": "\u{7f}" });
+    assert_eq!(
+        canonical(&value),
+        "{\"a\\\"b\":\"\u{7f}\",\"é\u{200b}\":{\"a\":[true,null],\"b\":1}}"
     );
 }

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skill::QuestionAnswer;
 
-use crate::approval::{Approval, Grant, Standing};
+use crate::approval::{Approval, ApprovalState, Grant};
 use crate::conversation::{Conversations, Line};
-use crate::event::{Answer, Effect, EffectId, FurtherCall, Intent, Recollection, Request, TurnId};
+use crate::event::{
+    Effect, EffectId, FurtherCall, Intent, Recollection, Request, TurnAnswer, TurnId,
+};
 use crate::law::{Edit, Law};
 use crate::limits;
 use crate::revision::{LawGate, ProposedLaw};
@@ -54,7 +56,7 @@ pub struct Context {
     pub(crate) abilities: Arc<BTreeMap<String, Ability>>,
     /// The requests that it has not answered.
     pub(crate) turns: BTreeMap<TurnId, Arc<Turn>>,
-    /// What it wants and waits for.
+    /// The intents that no event has settled yet. The name in stored snapshots is older than the word.
     #[serde(rename = "wishes")]
     pub(crate) intents: BTreeMap<EffectId, Arc<Pending>>,
     /// Calls that a person decides about, and the last that were decided.
@@ -85,11 +87,12 @@ pub struct Context {
 }
 
 /// A request that is over, and its answer.
-type Ended = Arc<(TurnId, Arc<Answer>)>;
+type Ended = Arc<(TurnId, Arc<TurnAnswer>)>;
 
 /// An effect that the agent wants and has not got a result of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
+    /// Stored snapshots have it under its earlier name.
     #[serde(rename = "wish")]
     pub(crate) intent: Intent,
     /// Whether it was given out to be done. What is wanted during a pause is not.
@@ -121,9 +124,9 @@ pub struct Turn {
     /// Steps of the procedure that a person agreed to with an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) agreed: Vec<FurtherCall>,
-    /// What it will come to, once it is remembered.
-    pub(crate) answer: Option<Answer>,
-    /// What was said to questions meanwhile.
+    /// The answer, which is sent after memory was updated.
+    pub(crate) answer: Option<TurnAnswer>,
+    /// Questions about the request and their answers.
     pub(crate) asides: Vec<Line>,
 }
 
@@ -189,9 +192,9 @@ pub struct AskedQuestion {
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
     Queued,
-    /// It is asked whether it is meant.
+    /// The caller is asked to confirm the request.
     Asking,
-    /// What has to do with it is called to mind.
+    /// Relevant records are being recalled.
     Recalling,
     /// It is thought about.
     Thinking,
@@ -331,9 +334,12 @@ pub enum Change {
     /// A question was asked or answered.
     Aside { turn: TurnId, line: Line },
     /// A request will be answered so.
-    Concluded { turn: TurnId, answer: Answer },
+    Concluded { turn: TurnId, answer: TurnAnswer },
     /// A request has been answered.
-    Ended { turn: TurnId, answer: Arc<Answer> },
+    Ended {
+        turn: TurnId,
+        answer: Arc<TurnAnswer>,
+    },
     #[serde(rename = "wished")]
     Intended { pending: Arc<Pending> },
     /// Something wanted during a pause is given out.
@@ -356,7 +362,7 @@ pub enum Change {
     /// A call was decided about.
     Decided {
         approval: EffectId,
-        standing: Standing,
+        standing: ApprovalState,
         by: String,
     },
     /// A person agreed to later steps of the procedure of a request.
@@ -414,7 +420,7 @@ impl Context {
                 self.abilities = Arc::new(abilities.collect());
             }
             Change::Opened { turn } => {
-                self.next = self.next.max(turn.order + 1);
+                self.next = self.next.max(EffectId::new(turn.order).next());
                 self.turns.insert(turn.heard.turn.clone(), turn.clone());
             }
             Change::Stage { turn, stage } => self.change(turn, |it| it.stage = *stage),
@@ -493,7 +499,7 @@ impl Context {
             }
             Change::Ended { turn, answer } => self.end(turn, answer),
             Change::Intended { pending } => {
-                self.next = self.next.max(pending.intent.id + 1);
+                self.next = self.next.max(pending.intent.id.next());
                 self.intents.insert(pending.intent.id, pending.clone());
             }
             Change::Given { effect } => {
@@ -503,7 +509,7 @@ impl Context {
             }
             Change::Settled { effect } => drop(self.intents.remove(effect)),
             Change::Asked { approval } => {
-                self.next = self.next.max(approval.id + 1);
+                self.next = self.next.max(approval.id.next());
                 self.approvals.insert(approval.id, approval.clone());
                 self.forget_decided();
             }
@@ -561,14 +567,14 @@ impl Context {
         });
     }
 
-    /// A request is over: what was said stays in mind for its conversation.
-    fn end(&mut self, turn: &str, answer: &Arc<Answer>) {
+    /// Ends a request and adds its text and answer to the conversation.
+    fn end(&mut self, turn: &str, answer: &Arc<TurnAnswer>) {
         let Some(over) = self.turns.remove(turn) else {
             return;
         };
         self.questions.remove(turn);
         let ended = Arc::make_mut(&mut self.ended);
-        ended.push_back(Arc::new((turn.to_owned(), answer.clone())));
+        ended.push_back(Arc::new((turn.into(), answer.clone())));
         if ended.len() > limits::ENDED {
             ended.pop_front();
         }
@@ -598,7 +604,7 @@ impl Context {
     fn forget_decided(&mut self) {
         while self.approvals.len() > limits::APPROVALS {
             let mut decided = self.approvals.values();
-            let decided = decided.find(|it| it.standing != Standing::Pending);
+            let decided = decided.find(|it| it.standing != ApprovalState::Pending);
             let Some(id) = decided.map(|it| it.id) else {
                 return;
             };
@@ -607,7 +613,7 @@ impl Context {
     }
 
     pub fn state(&self) -> State {
-        let waits = |it: &Arc<Approval>| it.standing == Standing::Pending;
+        let waits = |it: &Arc<Approval>| it.standing == ApprovalState::Pending;
         let wants = |wanted: fn(&Effect) -> bool| {
             let mut intents = self.intents.values();
             intents.any(|it| wanted(&it.intent.effect))
@@ -651,7 +657,7 @@ impl Context {
     pub fn pending(&self) -> Vec<&Approval> {
         let approvals = self.approvals.values().map(|it| &**it);
         approvals
-            .filter(|it| it.standing == Standing::Pending)
+            .filter(|it| it.standing == ApprovalState::Pending)
             .collect()
     }
 
@@ -689,7 +695,7 @@ impl Context {
         let mut approvals = self.approvals.values();
         self.turns.get(turn).is_some_and(begun)
             && !self.questions.get(turn).is_some_and(asks)
-            && !approvals.any(|it| it.turn == turn && it.standing == Standing::Pending)
+            && !approvals.any(|it| it.turn == turn && it.standing == ApprovalState::Pending)
             && !self.waits_for_others(turn)
     }
 
@@ -715,7 +721,7 @@ impl Context {
     }
 
     /// How a request ended, if it was one of the last.
-    pub(crate) fn answered(&self, turn: &str) -> Option<&Arc<Answer>> {
+    pub(crate) fn answered(&self, turn: &str) -> Option<&Arc<TurnAnswer>> {
         let mut ended = self.ended.iter();
         ended.find(|it| it.0 == turn).map(|it| &it.1)
     }

@@ -20,7 +20,7 @@ use crate::message::{self, Body, Letter};
 use crate::turn::{DEPTH, OWN, PERSON, PLACE, is_principal, principal};
 
 /// The task server that all agents of a population are behind, once it is there and until the population closes: the
-/// server holds the agents, so that one that was kept here would keep both in memory for the life of the process.
+/// server holds the agents, so that one that was kept here would keep both in memory until the process ends.
 ///
 /// An agent calls it in its own name, `agent:ID`, which no caller from outside can have: so a message is from the agent
 /// that sends it, and an approval is by the caller who gave it. The agent at the root of the server has no tenant; the

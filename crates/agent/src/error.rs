@@ -12,7 +12,7 @@ pub enum Error {
     /// The approval is asked through another agent.
     #[error("the agent {0:?} passes this question on: answer the task of that agent")]
     AskedThrough(String),
-    /// The answer to an approval is none.
+    /// The answer does not fit the approval.
     #[error("{0}")]
     Answer(String),
     #[error("there is no grant {0:?}")]
@@ -32,7 +32,7 @@ pub enum Error {
          instructions in the manifest of {twin:?}, which a caller names with --mode {mode}"
     )]
     Twin {
-        /// Who was to be.
+        /// The id of the refused agent.
         id: String,
         twin: String,
         /// What the mode of the other agent would be called.
@@ -46,14 +46,14 @@ pub enum Error {
     /// A proposal to change the law is not there, or waits for something else.
     #[error("{0}")]
     Proposal(String),
-    /// A law is not one, or may not become this.
+    /// The law is invalid, or the change is not allowed.
     #[error(transparent)]
     Law(#[from] Refused),
     /// What is recorded cannot be read or written.
-    #[error("the record of an agent: {0}")]
+    #[error("read or write a journal record: {0}")]
     Record(String),
-    /// What survives is not there.
-    #[error("the journal of an agent: {0}")]
+    /// The store failed.
+    #[error("use the journal: {0}")]
     Store(String),
     /// No event can be recorded: the disk is full, or the store has reached its size limit.
     #[error("record this: no space is left on the disk or below store.max_data")]

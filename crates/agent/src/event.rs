@@ -1,4 +1,4 @@
-//! What an agent perceives, and what it wants done about it: events come in, effects go out.
+//! What an agent perceives. Events come in, effects go out (`effect`).
 
 use memory::Millis;
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,12 @@ use skill::extension::Question;
 
 use crate::approval::Decision;
 use crate::context::{Ability, Goal, Identity, Outcome};
+pub use crate::effect::{Asking, Effect, End, Intent, Outgoing, TurnAnswer, Verdict};
+pub use crate::id::{EffectId, TurnId};
 use crate::law::{Edit, Law, Origin};
 use crate::message::Letter;
 use crate::mode::ChosenMode;
 use crate::revision::Test;
-
-/// Which request it is about: the id of the task that it is.
-pub type TurnId = String;
-
-/// Something that an agent wants and waits for, by number. An agent never uses a number twice.
-pub type EffectId = u64;
 
 /// Something perceived. Time is part of it, so that what follows from it needs no clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,12 +28,12 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EventKind {
-    /// It begins to be: who it is, what it is for, and its law.
+    /// The agent is created, with its identity, goals and law.
     Born {
         identity: Identity,
         /// What it is for.
         goals: Vec<Goal>,
-        /// What it goes by.
+        /// The first version of the law.
         law: Box<Law>,
     },
     /// What it is able to do has become this.
@@ -49,7 +45,7 @@ pub enum EventKind {
     /// What it remembers about a request.
     Recalled {
         effect: EffectId,
-        /// What came to mind, the best first.
+        /// The recalled records, most relevant first.
         found: Vec<Recollection>,
     },
     /// What it, or its model, thinks about a request.
@@ -470,7 +466,7 @@ pub struct MemoryResult {
     /// Why memory refused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What is held against it, in words.
+    /// The text of the record that contradicts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
     /// The record that is held against it.
@@ -557,126 +553,4 @@ pub struct Candidate {
     /// Whether every caller of the agent may see it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub public: bool,
-}
-
-/// Something that an agent wants done. What comes of it comes back as an event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "effect", rename_all = "kebab-case")]
-pub enum Effect {
-    /// To remember what has to do with a request.
-    Recall {
-        /// What it is to answer.
-        question: String,
-        /// At most so many.
-        limit: u32,
-    },
-    /// To think about a request, as it stands.
-    Think,
-    /// To call a skill.
-    Call { skill: String, input: Value },
-    /// To ask the caller of the request.
-    Clarify { question: String },
-    /// To put into memory.
-    Remember { candidates: Vec<Candidate> },
-    /// To change its law, as a letter proposes.
-    Amend {
-        edit: Edit,
-        by: String,
-        /// Whether the letter is of an operator.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        ordered: bool,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        evidence: Vec<u64>,
-    },
-    /// To test the change of its law that a letter proposed.
-    Test {
-        proposal: u64,
-        /// What it would change, in words.
-        lines: String,
-    },
-    /// To begin something of its own.
-    Begin {
-        /// The timer or pursuit it is for.
-        name: String,
-        /// What it asks of itself.
-        request: String,
-    },
-}
-
-/// An effect, with what it belongs to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Intent {
-    pub id: EffectId,
-    /// The request it is for; none is the agent's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<TurnId>,
-    /// What is to be done.
-    #[serde(flatten)]
-    pub effect: Effect,
-}
-
-/// What follows from an event, to be done by others.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outgoing {
-    /// This is to be done, and what comes of it is to be perceived.
-    Do(Intent),
-    /// A request is answered.
-    Say { turn: TurnId, answer: Answer },
-    /// A call may be made, or may not, or a person is to be asked.
-    Gate {
-        /// Which call, if a person decides about it.
-        approval: Option<EffectId>,
-        /// What is to be done.
-        verdict: Verdict,
-    },
-    /// A task that waits for a person is to go on: the time for an answer is over.
-    Resume { turn: TurnId },
-}
-
-/// What a request comes to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
-    pub text: String,
-    /// Whether it was done.
-    pub end: End,
-}
-
-/// How a request ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum End {
-    Answered,
-    /// The agent will not do it.
-    Refused,
-    /// It could not be done.
-    Failed,
-    /// A person did not approve of what it takes.
-    #[serde(rename = "not-approved")]
-    NotApproved,
-    /// The caller cancelled it.
-    Cancelled,
-}
-
-/// How a person is asked about a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asking {
-    /// What the person is told besides the call.
-    pub notes: Vec<String>,
-    /// Whether the answer may count for the rest of the conversation, or for a prefix.
-    pub grants: bool,
-    /// Later steps of the same procedure with inputs that are known already: skills and inputs.
-    pub further: Vec<(String, Value)>,
-}
-
-/// Whether a call may be made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// It may, with this input.
-    Go(Value),
-    /// A person is to be asked.
-    Ask(Asking),
-    No(String),
-    /// A person did not approve of it.
-    Rejected(String),
 }

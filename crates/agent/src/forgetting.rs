@@ -76,6 +76,9 @@ impl Redaction {
             "called" | "did" | "wanted" if self.is_of(text("by")) => {
                 self.turns.insert(text("turn").to_owned());
             }
+            "asked" if self.is_of(text("of")) => {
+                self.turns.insert(text("turn").to_owned());
+            }
             _ => {}
         }
         for change in record["changes"].as_array().into_iter().flatten() {
@@ -105,9 +108,9 @@ impl Redaction {
     }
 
     /// The state without the texts.
-    pub(crate) fn state(&self, life: &AgentState) -> Result<AgentState, Error> {
+    pub(crate) fn state(&self, state: &AgentState) -> Result<AgentState, Error> {
         let unread = |error: serde_json::Error| Error::Record(error.to_string());
-        let mut value = serde_json::to_value(life).map_err(unread)?;
+        let mut value = serde_json::to_value(state).map_err(unread)?;
         let context = &mut value["context"];
         for table in ["turns", "questions"] {
             for (turn, it) in members(&mut context[table]) {

@@ -3,7 +3,7 @@
 use access::{Permission, Refusal};
 use serde_json::Value;
 use skill::extension::QuestionKind;
-use skill::{Context, Definition, Entry, QuestionAnswer, SkillError};
+use skill::{Context, Definition, Entry, QuestionAnswer, SkillError, UNCHANGED};
 
 use crate::actor::Outcome;
 use crate::approval::{self, Decision};
@@ -55,7 +55,7 @@ impl Gate {
             ..self.facts(definition)
         };
         let wanted = |shown: &Shown| EventKind::Wanted {
-            turn: ctx.task_id(),
+            turn: ctx.task_id().into(),
             place: place.clone(),
             conversation: ctx.context_id(),
             skill: skill.clone(),
@@ -73,6 +73,7 @@ impl Gate {
             bound: self.bound(entry, input).await?,
             text: String::new(),
             further: Vec::new(),
+            unchanged: false,
         };
         // During a pause this takes as long as the pause.
         let mut outcome = ctx.waiting(self.agent.judge(wanted(&shown))).await?;
@@ -86,6 +87,9 @@ impl Gate {
             }
             let further = further_of(&outcome);
             shown = preview_all(entry, input, &further, ctx).await?;
+            if shown.changes_nothing() {
+                return Ok(shown.bound);
+            }
             outcome = ctx.waiting(self.perceive(wanted(&shown))).await?;
             let Some((Some(approval), Verdict::Ask(asking))) = &outcome.gate else {
                 continue;
@@ -115,7 +119,7 @@ impl Gate {
                     format!("That does not count: {refusal}.\n")
                 }
                 Ok(Decision::Approve(_))
-                    if preview_all(entry, input, &further, ctx).await? != shown =>
+                    if differs(entry, input, &further, ctx, &shown).await? =>
                 {
                     "That has changed meanwhile.\n".to_owned()
                 }
@@ -180,7 +184,7 @@ impl Gate {
             }
         };
         let called = EventKind::Called {
-            turn: ctx.task_id(),
+            turn: ctx.task_id().into(),
             skill: definition.id.clone(),
             input: recorded(&definition.id, input),
             by: ctx.caller().to_string(),
@@ -246,6 +250,27 @@ struct Shown {
     text: String,
     /// Later steps of the same procedure that the text shows, too.
     further: Vec<FurtherCall>,
+    /// The state is what the call would make of it.
+    unchanged: bool,
+}
+
+impl Shown {
+    /// Whether there is nothing to agree to.
+    fn changes_nothing(&self) -> bool {
+        self.unchanged && self.further.is_empty()
+    }
+}
+
+/// Whether a call would do something else now than was shown, and something at all.
+async fn differs(
+    entry: &Entry,
+    input: &Value,
+    further: &[(String, Value)],
+    ctx: &Context,
+    shown: &Shown,
+) -> Result<bool, SkillError> {
+    let now = preview_all(entry, input, further, ctx).await?;
+    Ok(now != *shown && !now.changes_nothing())
 }
 
 /// The later steps of a procedure that a question about this one can show.
@@ -299,8 +324,13 @@ async fn preview(entry: &Entry, input: &Value) -> Result<Shown, SkillError> {
     loop {
         let bound = entry.bind(input.clone()).await?;
         tries += 1;
+        let mut unchanged = false;
         let text = match entry.preview(bound.clone()).await {
             Ok(preview) => preview.unwrap_or_else(|| text::in_words(input)),
+            Err(error) if error.code() == UNCHANGED => {
+                unchanged = true;
+                error.to_string()
+            }
             // The state has changed between the two.
             Err(error) if error.code() == "changed" && tries < TRIES && bound != *input => continue,
             // A call that is sure to fail is not worth a person's time.
@@ -315,6 +345,7 @@ async fn preview(entry: &Entry, input: &Value) -> Result<Shown, SkillError> {
             bound,
             text,
             further: Vec::new(),
+            unchanged,
         });
     }
 }

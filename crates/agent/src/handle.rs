@@ -1,5 +1,5 @@
-//! An agent as others hold it: it can be spoken to, looked at and stopped. There is nothing by which it could be
-//! changed from outside; what it is told is an event, and what follows from that is its own business.
+//! A handle on an agent: send it events, read its state, pause it. A handle cannot change the state: every request
+//! becomes an event, and the agent's own step decides what follows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::approval::{Approval, Grant};
 use crate::call::Given;
 use crate::context::{Questions, State};
 use crate::error::Error;
-use crate::event::EventKind;
+use crate::event::{EventKind, TurnId};
 use crate::journal::{self, Checked, Record};
 use crate::law::Law;
 use crate::plan::Plan;
@@ -61,7 +61,7 @@ pub struct Status {
     pub plans: Vec<Plan>,
     /// The requests that were begun and not answered, each with its caller, the first one first.
     #[serde(skip)]
-    pub tasks: Vec<(String, String)>,
+    pub tasks: Vec<(TurnId, String)>,
 }
 
 /// A law that an agent had, with why.
@@ -86,8 +86,8 @@ impl AgentHandle {
 
     /// What it does. This wakes it.
     pub async fn status(&self) -> Result<Status, Error> {
-        self.look(|life, event| {
-            let context = life.context();
+        self.look(|state, event| {
+            let context = state.context();
             let queue = context.queue().into_iter();
             Status {
                 id: context.identity().id.clone(),
@@ -102,23 +102,23 @@ impl AgentHandle {
                 questions: context.waiting_questions(),
                 grants: context.grants().to_vec(),
                 event,
-                law: (life.law().hash(), context.law_version),
+                law: (state.law().hash(), context.law_version),
                 timers: BTreeMap::clone(&context.timers),
-                plans: context.plans(life.law()),
+                plans: context.plans(state.law()),
                 tasks: context.begun(),
             }
         })
         .await
     }
 
-    /// What it goes by.
+    /// The law in force.
     pub async fn law(&self) -> Result<Arc<Law>, Error> {
-        self.look(|life, _| life.law.clone()).await
+        self.look(|state, _| state.law.clone()).await
     }
 
     /// A copy of all that it knows and does, as it is at an event.
-    pub async fn life(&self) -> Result<(AgentState, u64), Error> {
-        self.look(|life, event| (life.clone(), event)).await
+    pub async fn state(&self) -> Result<(AgentState, u64), Error> {
+        self.look(|state, event| (state.clone(), event)).await
     }
 
     /// Tells it to stop where it is. What is under way is finished; nothing new is begun, and nothing is lost.
@@ -229,7 +229,7 @@ impl AgentHandle {
         look: impl FnOnce(&AgentState, u64) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, seen) = oneshot::channel();
-        let look = move |life: &AgentState, event: u64| drop(reply.send(look(life, event)));
+        let look = move |state: &AgentState, event: u64| drop(reply.send(look(state, event)));
         self.population
             .0
             .send(&self.id, Mail::Look(Box::new(look)))
@@ -245,7 +245,7 @@ impl AgentHandle {
         question: &Question,
     ) -> Result<(), Error> {
         let asked = EventKind::Asked {
-            turn: turn.task_id().to_string(),
+            turn: turn.task_id().as_str().into(),
             place: place.to_owned(),
             question: question.clone(),
             of: turn.caller().to_string(),
@@ -263,7 +263,7 @@ impl AgentHandle {
         given: &Given,
     ) -> Result<(), Error> {
         let answered = EventKind::Answered {
-            turn: turn.to_owned(),
+            turn: turn.into(),
             place: place.to_owned(),
             answer: given.answer.clone(),
             by: given.by.clone(),
@@ -274,8 +274,8 @@ impl AgentHandle {
 
     /// The questions of a task that is taken up again, as the journal has them.
     pub(crate) async fn questions(&self, turn: &str) -> Result<Questions, Error> {
-        let turn = turn.to_owned();
-        let found = self.look(move |life, _| life.context().questions.get(&turn).cloned());
+        let turn = TurnId::from(turn);
+        let found = self.look(move |state, _| state.context().questions.get(&turn).cloned());
         Ok(found.await?.as_deref().cloned().unwrap_or_default())
     }
 

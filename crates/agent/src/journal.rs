@@ -1,4 +1,4 @@
-//! The life of an agent as it is kept: a stream of events with the changes they led to, and now and then the whole.
+//! The journal of an agent: a stream of events with the changes they led to, and now and then a snapshot of the state.
 
 use std::sync::Arc;
 
@@ -100,8 +100,8 @@ impl Journal {
         let snapshot =
             row.and_then(|row| Some((read::<AgentState>(&row.body).ok()?, sequence(&row))));
         // A snapshot of another release is not needed: the events say the same.
-        let (mut life, whole) = snapshot.unwrap_or_default();
-        let last = fold(&store, &stream, &mut life, whole).await?;
+        let (mut state, whole) = snapshot.unwrap_or_default();
+        let last = fold(&store, &stream, &mut state, whole).await?;
         let journal = Self {
             store,
             stream,
@@ -111,7 +111,7 @@ impl Journal {
             snapshots,
             added: Vec::new(),
         };
-        Ok((journal, life))
+        Ok((journal, state))
     }
 
     /// Takes an event in, with the changes that it leads to. It is durable after the next [`flush`](Self::flush).
@@ -127,8 +127,8 @@ impl Journal {
         self.added.len()
     }
 
-    /// Commits what was added. `life` is the state after all of it.
-    pub(crate) async fn flush(&mut self, life: &AgentState) -> Result<(), Error> {
+    /// Commits what was added. `state` is the state after all of it.
+    pub(crate) async fn flush(&mut self, state: &AgentState) -> Result<(), Error> {
         if self.added.is_empty() {
             return Ok(());
         }
@@ -137,7 +137,7 @@ impl Journal {
         let mut batch = Batch::new().append(&self.stream, before, events);
         let due = self.snapshots && self.last - self.whole >= SNAPSHOT;
         if due {
-            batch = batch.put(&AGENTS, self.row(life, self.last)?);
+            batch = batch.put(&AGENTS, self.row(state, self.last)?);
         }
         self.store.commit(batch).await?;
         if due {
@@ -147,10 +147,10 @@ impl Journal {
     }
 
     /// Writes down the whole, so that waking is quick.
-    pub(crate) async fn settle(&mut self, life: &AgentState) -> Result<(), Error> {
-        self.flush(life).await?;
+    pub(crate) async fn settle(&mut self, state: &AgentState) -> Result<(), Error> {
+        self.flush(state).await?;
         if self.snapshots && self.whole < self.last {
-            let batch = Batch::new().put(&AGENTS, self.row(life, self.last)?);
+            let batch = Batch::new().put(&AGENTS, self.row(state, self.last)?);
             self.store.commit(batch).await?;
             self.whole = self.last;
         }
@@ -163,11 +163,11 @@ impl Journal {
         &mut self,
         redaction: &mut Redaction,
         mut numbers: Vec<u64>,
-        life: &AgentState,
+        state: &AgentState,
     ) -> Result<AgentState, Error> {
-        self.flush(life).await?;
+        self.flush(state).await?;
         numbers.extend(records_with(&self.store, &self.id, redaction).await?);
-        let life = redaction.state(life)?;
+        let state = redaction.state(state)?;
         let mut batch = Batch::new();
         for number in numbers {
             // Read again here, in the one task that changes it: another redaction may have changed it meanwhile.
@@ -182,20 +182,20 @@ impl Journal {
             }
         }
         if self.snapshots {
-            batch = batch.put(&AGENTS, self.row(&life, self.last)?);
+            batch = batch.put(&AGENTS, self.row(&state, self.last)?);
         }
         self.store.commit(batch).await?;
         if self.snapshots {
             self.whole = self.last;
         }
-        Ok(life)
+        Ok(state)
     }
 
-    fn row(&self, life: &AgentState, sequence: u64) -> Result<Row, Error> {
+    fn row(&self, state: &AgentState, sequence: u64) -> Result<Row, Error> {
         Ok(Row {
             key: self.id.clone(),
             columns: vec![i64::try_from(sequence).unwrap_or(i64::MAX).into()],
-            body: write(life)?,
+            body: write(state)?,
         })
     }
 
@@ -290,11 +290,11 @@ pub struct Checked {
 
 /// Makes every step of a journal again, and compares.
 pub(crate) async fn check(store: &Store, id: &str) -> Result<Checked, Error> {
-    let mut life = AgentState::default();
+    let mut state = AgentState::default();
     let mut forgot = false;
     let mut steps = 0;
     for (number, record) in history(store, id).await? {
-        let made = life.step(&record.event);
+        let made = state.step(&record.event);
         // Words that were forgotten may have decided what a step led to.
         forgot |= record.forgotten;
         // What was written is compared with what would be, so that numbers are as they were read.
@@ -302,25 +302,52 @@ pub(crate) async fn check(store: &Store, id: &str) -> Result<Checked, Error> {
             let differs = Some(number);
             return Ok(Checked { steps, differs });
         }
-        record.changes.iter().for_each(|change| life.apply(change));
+        record.changes.iter().for_each(|change| state.apply(change));
         steps += 1;
     }
     let differs = None;
     Ok(Checked { steps, differs })
 }
 
-/// The life that all records add up to, without any whole that was written down.
+/// The state that all records add up to, without a snapshot.
 pub(crate) async fn replay(store: &Store, id: &str) -> Result<(AgentState, u64), Error> {
-    let mut life = AgentState::default();
-    let last = fold(store, &stream(id), &mut life, 0).await?;
-    Ok((life, last))
+    let mut state = AgentState::default();
+    let last = fold(store, &stream(id), &mut state, 0).await?;
+    Ok((state, last))
+}
+
+/// What the records up to an event add up to. The last snapshot is used if it is not after the event.
+pub(crate) async fn state_at(store: &Store, id: &str, event: u64) -> Result<AgentState, Error> {
+    let key = id.to_owned();
+    let row = store.read(move |view| view.row(&AGENTS, &key)).await;
+    // The store of a plain agent may have no such table.
+    let row = row.ok().flatten().filter(|it| sequence(it) <= event);
+    let snapshot = row.and_then(|row| Some((read::<AgentState>(&row.body).ok()?, sequence(&row))));
+    let (mut life, mut last) = snapshot.unwrap_or_default();
+    let stream = stream(id);
+    while last < event {
+        let name = stream.clone();
+        let left = usize::try_from(event - last).unwrap_or(PAGE).min(PAGE);
+        let page: Vec<Arc<Entry>> = store
+            .read(move |view| view.events(&name, last, left))
+            .await?;
+        let Some(newest) = page.last() else {
+            break;
+        };
+        last = newest.sequence();
+        for entry in &page {
+            let folded: Folded = read(entry.payload())?;
+            folded.changes.iter().for_each(|change| life.apply(change));
+        }
+    }
+    Ok(life)
 }
 
 /// Takes in all that follows an event; says which was the last.
 async fn fold(
     store: &Store,
     stream: &StreamId,
-    life: &mut AgentState,
+    state: &mut AgentState,
     mut after: u64,
 ) -> Result<u64, Error> {
     loop {
@@ -334,7 +361,7 @@ async fn fold(
         after = last.sequence();
         for entry in &page {
             let folded: Folded = read(entry.payload())?;
-            folded.changes.iter().for_each(|change| life.apply(change));
+            folded.changes.iter().for_each(|change| state.apply(change));
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::step::{Judgement, judge};
 
 /// Something that a caller wants an agent to remember.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct MemoryInput {
     pub content: Content,
     /// The layer and the reason of a lasting record; None is an observation.
     pub lasting: Option<(Lasting, Reason)>,
@@ -32,7 +32,7 @@ pub struct Offer {
     pub from: Vec<RecordId>,
 }
 
-/// What became of an [`Offer`].
+/// What became of a [`MemoryInput`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub record: RecordId,
@@ -81,7 +81,7 @@ impl AgentHandle {
 
     /// Has the agent remember something, if its law allows that. A lasting record that the law does not promote is
     /// logged as an observation.
-    pub async fn store(&self, caller: &Principal, offer: Offer) -> Result<Stored, KeepError> {
+    pub async fn store(&self, caller: &Principal, offer: MemoryInput) -> Result<Stored, KeepError> {
         let space = self.memory(caller)?;
         let mut content = offer.content;
         let source = match &offer.lasting {
@@ -253,7 +253,7 @@ impl AgentHandle {
             let post = Mail::Redact {
                 redaction: Box::new(redaction),
                 records,
-                turn: turn.to_owned(),
+                turn: turn.into(),
                 reply,
             };
             self.population.0.send(&self.id, post).await?;
@@ -275,10 +275,10 @@ impl AgentHandle {
                 ((*text).to_owned(), origin, from.to_owned(), *confidence)
             })
             .collect();
-        self.look(move |life, _| {
+        self.look(move |state, _| {
             let judged = offered
                 .iter()
-                .map(|(text, origin, from, sure)| judge(life, *origin, from, text, *sure));
+                .map(|(text, origin, from, sure)| judge(state, *origin, from, text, *sure));
             judged.collect()
         })
         .await

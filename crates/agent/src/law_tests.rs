@@ -8,29 +8,29 @@ use super::*;
 use crate::approval::Decision;
 use crate::event::{CallFacts, Effect, EffectId, EventKind, MemoryResult, Outgoing};
 use crate::message::{Letter, claim};
-use crate::step::tests::{Lived, answers, calls, heard, wanted};
+use crate::step::tests::{Stepper, answers, calls, heard, wanted};
 
 /// The same story under the default law and under one in which one kind of rule is another.
 fn compare<T: PartialEq + std::fmt::Debug>(
     change: impl FnOnce(&mut Law),
-    story: impl Fn(&mut Lived) -> T,
+    story: impl Fn(&mut Stepper) -> T,
 ) -> (T, T) {
     let mut other = Law::default();
     change(&mut other);
     meta::check(&other).expect("it may be a law");
     let (by_default, changed) = (
-        story(&mut Lived::under(Law::default())),
-        story(&mut Lived::under(other)),
+        story(&mut Stepper::under(Law::default())),
+        story(&mut Stepper::under(other)),
     );
     assert_ne!(by_default, changed, "the rule changes nothing");
     (by_default, changed)
 }
 
 /// A request that is thought about once and leads to these calls.
-fn thought(lived: &mut Lived, text: &str, planned: &[(&str, Value)]) -> Vec<Outgoing> {
-    let out = lived.hear("one", text);
-    let out = lived.recall(&out);
-    lived.think(&out, "said", planned)
+fn thought(stepper: &mut Stepper, text: &str, planned: &[(&str, Value)]) -> Vec<Outgoing> {
+    let out = stepper.hear("one", text);
+    let out = stepper.recall(&out);
+    stepper.think(&out, "said", planned)
 }
 
 /// How each thing of a request would be remembered.
@@ -51,7 +51,9 @@ fn remembered(out: &[Outgoing]) -> Vec<(String, bool)> {
 #[test]
 fn update_rules_say_what_is_made_of_what_is_perceived() {
     let ignore = |law: &mut Law| law.update[0].then = Update::Ignore;
-    let (before, after) = compare(ignore, |lived| remembered(&thought(lived, "it rains", &[])));
+    let (before, after) = compare(ignore, |stepper| {
+        remembered(&thought(stepper, "it rains", &[]))
+    });
     assert_eq!(before, [("it rains".to_owned(), false)]);
     assert!(after.is_empty());
 }
@@ -59,8 +61,8 @@ fn update_rules_say_what_is_made_of_what_is_perceived() {
 #[test]
 fn belief_conflict_rules_say_whether_doubt_is_told() {
     let silent = |law: &mut Law| law.belief_conflict.tell = false;
-    let (before, after) = compare(silent, |lived| {
-        let out = thought(lived, "it rains", &[]);
+    let (before, after) = compare(silent, |stepper| {
+        let out = thought(stepper, "it rains", &[]);
         let effect = wanted(&out, |_| true)[0];
         let against = Some("It is dry.".to_owned());
         let outcomes = vec![MemoryResult {
@@ -70,7 +72,7 @@ fn belief_conflict_rules_say_whether_doubt_is_told() {
             against,
             against_record: None,
         }];
-        answers(&lived.perceive(EventKind::Remembered { effect, outcomes }))
+        answers(&stepper.perceive(EventKind::Remembered { effect, outcomes }))
     });
     assert!(before[0].contains("It is dry."));
     assert_eq!(after, ["said"]);
@@ -90,18 +92,18 @@ fn memory_rules_say_what_becomes_of_a_candidate() {
         law.memory.rules[0].condition.sources_allowed = vec![Origin::User];
         law.memory.rules[0].condition.min_confidence = 0.5;
     };
-    let (before, after) = compare(believe, |lived| {
-        remembered(&thought(lived, "it rains", &[]))
+    let (before, after) = compare(believe, |stepper| {
+        remembered(&thought(stepper, "it rains", &[]))
     });
     assert_eq!((before[0].1, after[0].1), (false, true));
     let discard = |law: &mut Law| law.memory.rules[1].action = MemoryAction::Discard;
-    let (_, after) = compare(discard, |lived| {
-        remembered(&thought(lived, "it rains", &[]))
+    let (_, after) = compare(discard, |stepper| {
+        remembered(&thought(stepper, "it rains", &[]))
     });
     assert!(after.is_empty());
     let relevant = |law: &mut Law| law.memory.rules[1].condition.min_relevance = 0.5;
-    let (_, after) = compare(relevant, |lived| {
-        remembered(&thought(lived, "it rains", &[]))
+    let (_, after) = compare(relevant, |stepper| {
+        remembered(&thought(stepper, "it rains", &[]))
     });
     assert!(after.is_empty(), "it has nothing to do with a goal");
 }
@@ -116,11 +118,11 @@ fn goal_priority_rules_say_what_comes_first() {
         };
         law.goal_priority.insert(0, rule);
     };
-    let (before, after) = compare(rain, |lived| {
-        lived.perceive(EventKind::Paused);
-        lived.hear("one", "look");
-        lived.hear("two", "rain");
-        let queue = lived.life.context().queue();
+    let (before, after) = compare(rain, |stepper| {
+        stepper.perceive(EventKind::Paused);
+        stepper.hear("one", "look");
+        stepper.hear("two", "rain");
+        let queue = stepper.state.context().queue();
         queue
             .iter()
             .map(|(id, _)| (*id).to_owned())
@@ -142,8 +144,8 @@ fn goal_conflict_rules_say_what_is_done_against_a_goal() {
         request: vec!["burn".to_owned()],
         then,
     };
-    let story = |lived: &mut Lived| {
-        let out = lived.hear("one", "burn them");
+    let story = |stepper: &mut Stepper| {
+        let out = stepper.hear("one", "burn them");
         (
             answers(&out),
             wanted(&out, |it| matches!(it, Effect::Clarify { .. })).len(),
@@ -164,14 +166,14 @@ fn skill_selection_rules_say_which_skills_are_used() {
         words: Vec::new(),
         then,
     };
-    let story = |lived: &mut Lived| calls(&thought(lived, "look", &[("look", json!({}))]));
+    let story = |stepper: &mut Stepper| calls(&thought(stepper, "look", &[("look", json!({}))]));
     let forbid = |law: &mut Law| law.skill_selection = vec![rule(Selection::Forbid)];
     let (before, after) = compare(forbid, story);
     assert_eq!((before, after), (vec!["look".to_owned()], vec![]));
     let ask = |law: &mut Law| law.skill_selection = vec![rule(Selection::Ask)];
-    compare(ask, |lived| {
+    compare(ask, |stepper| {
         let wants = EventKind::Wanted {
-            turn: "one".to_owned(),
+            turn: "one".into(),
             place: String::new(),
             conversation: "talk".to_owned(),
             skill: "look".to_owned(),
@@ -181,19 +183,19 @@ fn skill_selection_rules_say_which_skills_are_used() {
             shown: String::new(),
             facts: Default::default(),
         };
-        lived.perceive(wants);
-        lived.life.context().pending().len()
+        stepper.perceive(wants);
+        stepper.state.context().pending().len()
     });
 }
 
-fn claimed(lived: &mut Lived, sure: f64) -> Vec<Outgoing> {
+fn claimed(stepper: &mut Stepper, sure: f64) -> Vec<Outgoing> {
     let letter: Letter = claim("ranger", "1", "it rains", sure, 0);
     let EventKind::Heard(mut request) = heard("one", Origin::Agent, "it rains") else {
         unreachable!("a request is heard");
     };
     request.from = "ranger".to_owned();
     request.letter = Some(letter);
-    lived.perceive(EventKind::Heard(request))
+    stepper.perceive(EventKind::Heard(request))
 }
 
 #[test]
@@ -207,7 +209,7 @@ fn agent_choice_rules_say_which_agents_are_believed_and_asked() {
             amends: false,
         }];
     };
-    let (before, after) = compare(trust, |lived| remembered(&claimed(lived, 0.9)));
+    let (before, after) = compare(trust, |stepper| remembered(&claimed(stepper, 0.9)));
     assert_eq!(
         (before[0].1, after[0].1),
         (false, true),
@@ -223,11 +225,11 @@ fn agent_choice_rules_say_which_agents_are_believed_and_asked() {
 }
 
 /// The agent proposes a call that the caller did not speak of, of a skill that it may use without an approval.
-fn propose(lived: &mut Lived) -> EffectId {
-    let out = thought(lived, "go", &[("move", json!({ "to": "the moon" }))]);
+fn propose(stepper: &mut Stepper) -> EffectId {
+    let out = thought(stepper, "go", &[("move", json!({ "to": "the moon" }))]);
     let effect = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];
-    lived.perceive(EventKind::Wanted {
-        turn: "one".to_owned(),
+    stepper.perceive(EventKind::Wanted {
+        turn: "one".into(),
         place: format!("call-{effect}/move#0"),
         conversation: "talk".to_owned(),
         skill: "move".to_owned(),
@@ -247,30 +249,30 @@ fn propose(lived: &mut Lived) -> EffectId {
 #[test]
 fn clarification_thresholds_say_when_it_asks() {
     let never = |law: &mut Law| law.clarification.min_grounded = 0.0;
-    let (before, after) = compare(never, |lived| {
-        propose(lived);
-        lived.life.context().pending().len()
+    let (before, after) = compare(never, |stepper| {
+        propose(stepper);
+        stepper.state.context().pending().len()
     });
     assert_eq!((before, after), (1, 0));
     let strict = |law: &mut Law| law.clarification.min_claim = 0.6;
-    let (_, after) = compare(strict, |lived| answers(&claimed(lived, 0.9)));
+    let (_, after) = compare(strict, |stepper| answers(&claimed(stepper, 0.9)));
     assert!(after[0].contains("what is it based on?"));
 }
 
 #[test]
 fn what_is_not_meant_is_not_done() {
-    let mut lived = Lived::under(Law::default());
-    let effect = propose(&mut lived);
-    let approval = lived.life.context().pending()[0].id;
+    let mut stepper = Stepper::under(Law::default());
+    let effect = propose(&mut stepper);
+    let approval = stepper.state.context().pending()[0].id;
     let why = "no, to the lake".to_owned();
-    lived.perceive(EventKind::Decided {
+    stepper.perceive(EventKind::Decided {
         approval,
         decision: Decision::Reject(why.clone()),
         by: "ada".to_owned(),
         message: String::new(),
         permission: String::new(),
     });
-    let out = lived.perceive(EventKind::Failed {
+    let out = stepper.perceive(EventKind::Failed {
         effect,
         code: skill::NOT_APPROVED.to_owned(),
         message: why,
@@ -288,18 +290,20 @@ fn decomposition_limits_say_how_far_it_goes() {
     let none = || json!({});
     let few = |law: &mut Law| law.decomposition.max_calls = 1;
     let planned = [("look", none()), ("look", none())];
-    let (before, after) = compare(few, |lived| calls(&thought(lived, "look", &planned)).len());
+    let (before, after) = compare(few, |stepper| {
+        calls(&thought(stepper, "look", &planned)).len()
+    });
     assert_eq!((before, after), (2, 1));
     let serial = |law: &mut Law| law.decomposition.max_parallel = 1;
-    let (before, after) = compare(serial, |lived| {
-        calls(&thought(lived, "look", &planned)).len()
+    let (before, after) = compare(serial, |stepper| {
+        calls(&thought(stepper, "look", &planned)).len()
     });
     assert_eq!((before, after), (2, 1));
     let short = |law: &mut Law| law.decomposition.max_rounds = 1;
-    let (_, after) = compare(short, |lived| {
-        let out = thought(lived, "look", &[("look", none())]);
+    let (_, after) = compare(short, |stepper| {
+        let out = thought(stepper, "look", &[("look", none())]);
         let effect = wanted(&out, |_| true)[0];
-        answers(&lived.perceive(EventKind::Done {
+        answers(&stepper.perceive(EventKind::Done {
             effect,
             output: json!("seen"),
         }))
@@ -313,45 +317,48 @@ fn decomposition_limits_say_how_far_it_goes() {
 #[test]
 fn attention_says_how_much_is_attended_to() {
     let one = |law: &mut Law| law.attention.turns = 1;
-    let (before, after) = compare(one, |lived| {
-        lived.hear("one", "look");
-        lived.hear("two", "look");
-        lived.life.context().queue().len()
+    let (before, after) = compare(one, |stepper| {
+        stepper.hear("one", "look");
+        stepper.hear("two", "look");
+        stepper.state.context().queue().len()
     });
     assert_eq!((before, after), (0, 1));
     let full = |law: &mut Law| law.attention.queue = 0;
-    compare(full, |lived| {
-        lived.perceive(EventKind::Paused);
-        lived.hear("one", "look");
-        answers(&lived.hear("two", "look")).len()
+    compare(full, |stepper| {
+        stepper.perceive(EventKind::Paused);
+        stepper.hear("one", "look");
+        answers(&stepper.hear("two", "look")).len()
     });
     for queue in 0..4 {
         let mut law = Law::default();
         law.attention.turns = 1;
         law.attention.queue = queue;
-        let mut lived = Lived::under(law);
+        let mut stepper = Stepper::under(law);
         let refused = (0..8).filter(|it| {
-            let out = lived.hear(&format!("turn-{it}"), "look");
+            let out = stepper.hear(&format!("turn-{it}"), "look");
             !answers(&out).is_empty()
         });
         let refused: Vec<u32> = refused.collect();
         // One is worked on, as many as the law says wait, and the rest are refused.
         assert_eq!(refused, (1 + queue..8).collect::<Vec<_>>(), "{queue}");
-        assert_eq!(lived.life.context().queue().len(), queue as usize);
+        assert_eq!(stepper.state.context().queue().len(), queue as usize);
     }
     let oblivious = |law: &mut Law| law.attention.recall = 0;
-    compare(oblivious, |lived| {
-        wanted(&lived.hear("one", "look"), |it| matches!(it, Effect::Think)).len()
+    compare(oblivious, |stepper| {
+        wanted(&stepper.hear("one", "look"), |it| {
+            matches!(it, Effect::Think)
+        })
+        .len()
     });
     let poor = |law: &mut Law| law.attention.tokens = 5;
-    let (_, after) = compare(poor, |lived| {
-        answers(&thought(lived, "look", &[("look", json!({}))]))
+    let (_, after) = compare(poor, |stepper| {
+        answers(&thought(stepper, "look", &[("look", json!({}))]))
     });
     assert!(after[0].contains("5 tokens"));
     let hasty = |law: &mut Law| law.attention.approval_seconds = 1;
-    compare(hasty, |lived| {
-        lived.perceive(EventKind::Wanted {
-            turn: "one".to_owned(),
+    compare(hasty, |stepper| {
+        stepper.perceive(EventKind::Wanted {
+            turn: "one".into(),
             place: String::new(),
             conversation: "talk".to_owned(),
             skill: "write".to_owned(),
@@ -361,23 +368,23 @@ fn attention_says_how_much_is_attended_to() {
             shown: String::new(),
             facts: Default::default(),
         });
-        lived.after(2_000, EventKind::Ticked);
-        lived.life.context().pending().len()
+        stepper.after(2_000, EventKind::Ticked);
+        stepper.state.context().pending().len()
     });
 }
 
 #[test]
 fn attention_says_how_much_of_a_conversation_is_seen() {
     let short = |law: &mut Law| law.attention.conversation = 0;
-    compare(short, |lived| {
-        let out = thought(lived, "the first", &[]);
+    compare(short, |stepper| {
+        let out = thought(stepper, "the first", &[]);
         let effect = wanted(&out, |_| true)[0];
-        lived.perceive(EventKind::Remembered {
+        stepper.perceive(EventKind::Remembered {
             effect,
             outcomes: Vec::new(),
         });
-        lived.hear("two", "the second");
-        let brief = crate::prompt::brief(&lived.life, "two").expect("it is open");
+        stepper.hear("two", "the second");
+        let brief = crate::prompt::brief(&stepper.state, "two").expect("it is open");
         crate::prompt::request(&brief, &skill::Registry::new())
             .messages
             .len()
@@ -395,10 +402,10 @@ fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
             request,
         }];
     };
-    let (before, after) = compare(timer, |lived| {
-        lived.perceive(EventKind::Ticked);
-        let early = begun(&lived.after(3_000_000, EventKind::Ticked));
-        (early, begun(&lived.after(3_600_000, EventKind::Ticked)))
+    let (before, after) = compare(timer, |stepper| {
+        stepper.perceive(EventKind::Ticked);
+        let early = begun(&stepper.after(3_000_000, EventKind::Ticked));
+        (early, begun(&stepper.after(3_600_000, EventKind::Ticked)))
     });
     assert_eq!((before, after), ((0, 0), (0, 1)));
     timers_stay_on_their_grid();
@@ -408,9 +415,9 @@ fn timers_and_idle_pursuits_say_what_it_does_of_itself() {
             request: "look".to_owned(),
         })
     };
-    let (before, after) = compare(idle, |lived| {
-        let first = begun(&lived.after(61_000, EventKind::Ticked));
-        (first, begun(&lived.after(61_000, EventKind::Ticked)))
+    let (before, after) = compare(idle, |stepper| {
+        let first = begun(&stepper.after(61_000, EventKind::Ticked));
+        (first, begun(&stepper.after(61_000, EventKind::Ticked)))
     });
     assert_eq!(
         (before, after),
@@ -426,21 +433,29 @@ fn timers_stay_on_their_grid() {
         every: 6,
         request: "look".to_owned(),
     };
-    let mut lived = Lived::under(Law {
+    let mut stepper = Stepper::under(Law {
         timers: vec![often],
         ..Law::default()
     });
-    assert_eq!(lived.life.due(), Some(i64::MIN), "the first tick starts it");
-    lived.perceive(EventKind::Ticked);
-    let start = lived.life.due().expect("it is due") - 6_000;
+    assert_eq!(
+        stepper.state.due(),
+        Some(i64::MIN),
+        "the first tick starts it"
+    );
+    stepper.perceive(EventKind::Ticked);
+    let start = stepper.state.due().expect("it is due") - 6_000;
     for time in 1..=3 {
-        let due = lived.life.due().expect("it is due");
+        let due = stepper.state.due().expect("it is due");
         assert_eq!(due, start + time * 6_000);
         // The tick is 700 ms late.
-        let out = lived.after(if time == 1 { 6_700 } else { 6_000 }, EventKind::Ticked);
+        let out = stepper.after(if time == 1 { 6_700 } else { 6_000 }, EventKind::Ticked);
         let effect = wanted(&out, |it| matches!(it, Effect::Begin { .. }))[0];
-        assert_eq!(lived.life.due(), None, "not before the last time has begun");
-        lived.perceive(EventKind::Begun { effect });
+        assert_eq!(
+            stepper.state.due(),
+            None,
+            "not before the last time has begun"
+        );
+        stepper.perceive(EventKind::Begun { effect });
     }
 }
 
@@ -464,9 +479,9 @@ fn procedures_say_how_something_is_done() {
             ],
         }];
     };
-    let story = |lived: &mut Lived| {
-        let out = lived.hear("one", "Visit the lake.");
-        let out = lived.recall(&out);
+    let story = |stepper: &mut Stepper| {
+        let out = stepper.hear("one", "Visit the lake.");
+        let out = stepper.recall(&out);
         calls(&out)
     };
     let (before, after) = compare(known, story);
@@ -474,11 +489,11 @@ fn procedures_say_how_something_is_done() {
 
     let mut law = Law::default();
     known(&mut law);
-    let mut lived = Lived::under(law);
-    let out = lived.hear("one", "Visit the lake.");
-    let out = lived.recall(&out);
+    let mut stepper = Stepper::under(law);
+    let out = stepper.hear("one", "Visit the lake.");
+    let out = stepper.recall(&out);
     let effect = wanted(&out, |_| true)[0];
-    let out = lived.perceive(EventKind::Done {
+    let out = stepper.perceive(EventKind::Done {
         effect,
         output: json!("arrived"),
     });
@@ -527,9 +542,9 @@ fn what_is_frozen_stays() {
 #[test]
 fn a_skill_that_is_always_asked_about_cannot_be_granted() {
     use crate::approval::{Decision, Remember};
-    let story = |lived: &mut Lived| {
+    let story = |stepper: &mut Stepper| {
         let wants = |place: &str| EventKind::Wanted {
-            turn: "one".to_owned(),
+            turn: "one".into(),
             place: place.to_owned(),
             conversation: "talk".to_owned(),
             skill: "write".to_owned(),
@@ -539,24 +554,24 @@ fn a_skill_that_is_always_asked_about_cannot_be_granted() {
             shown: String::new(),
             facts: Default::default(),
         };
-        lived.perceive(wants("first"));
-        let approval = lived.life.context().pending()[0].id;
+        stepper.perceive(wants("first"));
+        let approval = stepper.state.context().pending()[0].id;
         let decision = Decision::Approve(Remember::Session);
-        lived.perceive(EventKind::Decided {
+        stepper.perceive(EventKind::Decided {
             approval,
             decision,
             by: "ada".to_owned(),
             message: String::new(),
             permission: String::new(),
         });
-        lived.perceive(wants("second"));
-        lived.life.context().pending().len()
+        stepper.perceive(wants("second"));
+        stepper.state.context().pending().len()
     };
     let always = |law: &mut Law| law.frozen.always_ask = vec!["write".to_owned()];
     assert_eq!(compare(always, story), (0, 1));
     let never = |law: &mut Law| law.frozen.never = vec!["look".to_owned()];
-    compare(never, |lived| {
-        calls(&thought(lived, "look", &[("look", json!({}))]))
+    compare(never, |stepper| {
+        calls(&thought(stepper, "look", &[("look", json!({}))]))
     });
 }
 

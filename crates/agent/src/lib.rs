@@ -1,4 +1,4 @@
-//! The sovereign agent: a private state, its own law, a pure heart.
+//! Agents: each has a private state, a law of its own, and pure steps that decide what it does.
 //!
 //! An agent is what its journal adds up to. Everything that reaches it is an [`Event`]; [`step`], a pure function of its
 //! [`Context`], its [`Law`] and the event, says what changes and what is to be done about it. What is done comes back as
@@ -37,10 +37,13 @@
 //! - `skills`: what every agent can do
 //! - `plan`: what is planned for the requests under way
 //! - `why`: answers that cite events
+//! - `reading`: the journal in words, the state at an event, what a model was shown
 //! - `telling`: a conversation as its caller is told of it, from the journal
 //!
 //! The pure part:
-//! - `event`: events and effects
+//! - `event`, `effect`: events and effects; `id`: the ids of requests and effects
+//! - `answer`: answers of people in their own words; `text`: comparisons of texts that rules need
+//! - `conversation`: what was said last; `queue`: the order of requests; `share`: tables that callers share
 //! - `step`: what follows from an event; `context`: what the changes add up to; `approval`: what a person agrees to
 //! - `prompt`: everything that a model sees
 //!
@@ -62,11 +65,13 @@ mod call;
 mod context;
 mod conversation;
 mod delegate;
+mod effect;
 mod error;
 mod event;
 mod forgetting;
 mod gate;
 mod handle;
+mod id;
 mod journal;
 mod keeping;
 pub mod law;
@@ -79,6 +84,7 @@ mod plan;
 mod population;
 mod prompt;
 mod queue;
+mod reading;
 mod revision;
 mod served;
 mod share;
@@ -91,26 +97,27 @@ mod twin;
 mod waiting;
 mod why;
 
-pub use approval::{Approval, Decision, Grant, Remember, Standing};
+pub use approval::{Approval, ApprovalState, Decision, Grant, Remember};
 pub use board::{Board, BoardError, Boards};
 pub use call::Hook;
 pub use context::{Ability, Change, Context, Goal, Identity, Outcome, Stage, State};
 pub use error::{Error, KeepError};
 pub use event::{
-    Answer, Asking, Call, CallFacts, Candidate, Effect, EffectId, End, Event, EventKind,
-    FurtherCall, Intent, MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, StoredItem,
+    Asking, Call, CallFacts, Candidate, Effect, EffectId, End, Event, EventKind, FurtherCall,
+    Intent, MemoryOutcome, MemoryResult, Outgoing, Recollection, Request, StoredItem, TurnAnswer,
     TurnId, Verdict,
 };
 pub use handle::{AgentHandle, Status, Version};
 pub use journal::{Checked, Record, TABLES};
-pub use keeping::{Imported, Offer, Stored};
+pub use keeping::{Imported, MemoryInput, Stored};
 pub use law::{Edit, Law, Origin, Refused};
 pub use manifest::{Access, Manifest, ManifestError, MemoryAccess, SkillNeeds};
 pub use message::{InvalidLetter, Letter};
 pub use mode::{AGENT_EXTENSION, ChosenMode, MODE, Mode};
 pub use plan::{Plan, PlanStep, StepState};
 pub use population::{Parts, Population, Profile};
-pub use revision::{Figures, ProposalView, ProposedLaw, Standing as ProposalStanding, Test};
+pub use reading::{JournalFollow, ShownPrompt};
+pub use revision::{Figures, ProposalState, ProposalView, ProposedLaw, Test};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
 pub use skills::ask_agent;
 pub use step::{AgentState, Step, step};

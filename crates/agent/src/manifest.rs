@@ -16,7 +16,7 @@ pub struct Manifest {
     /// What it is for. Without it, its card names its skills.
     #[serde(default)]
     pub description: String,
-    /// What it is for. Only an agent that lives pursues them.
+    /// The goals of the agent. Only an agent with a law pursues them.
     #[serde(default)]
     pub objectives: Vec<String>,
     /// What it holds to be true or right, against all it is told.

@@ -92,7 +92,7 @@ impl Provenance {
     }
 }
 
-/// Why a part that is marked as a letter is none.
+/// Why a part that is marked as a letter is not valid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidLetter {

@@ -14,7 +14,7 @@ use crate::law::{Law, Refused};
 use crate::population::{Inner, Population, Profile};
 use crate::step::AgentState;
 
-/// What the manifest of an agent has now, where that is not what the agent was born with or what was accepted later.
+/// The law and objectives of an edited manifest that were not accepted yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Offer {
     pub(crate) law: Arc<Law>,
@@ -22,12 +22,13 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// The offer of a profile to an agent that has lived before. There is none if nothing was edited since the profile
+    /// The offer of a profile to an agent that has stepper before. There is none if nothing was edited since the profile
     /// was last accepted, whatever has become of the law meanwhile.
-    pub(crate) fn of(profile: &Profile, life: &AgentState) -> Option<Self> {
-        let goals = life.context().goals().iter().map(|goal| &goal.text);
+    pub(crate) fn of(profile: &Profile, state: &AgentState) -> Option<Self> {
+        let goals = state.context().goals().iter().map(|goal| &goal.text);
         let same_goals = goals.eq(&profile.objectives);
-        let same_law = life.law() == &profile.law || life.manifest.as_deref() == Some(&profile.law);
+        let same_law =
+            state.law() == &profile.law || state.manifest.as_deref() == Some(&profile.law);
         (!same_goals || !same_law).then(|| Self {
             law: Arc::new(profile.law.clone()),
             objectives: profile.objectives.clone(),
@@ -35,14 +36,22 @@ impl Offer {
     }
 
     /// What would change: a line for each value, with its place, the old and the new value.
-    pub(crate) fn lines(&self, life: &AgentState) -> Vec<String> {
-        let goals = life.context().goals().iter().map(|goal| goal.text.clone());
+    pub(crate) fn lines(&self, state: &AgentState) -> Vec<String> {
+        let goals = state.context().goals().iter().map(|goal| goal.text.clone());
         let goals: Vec<String> = goals.collect();
         let mut lines = Vec::new();
         if goals != self.objectives {
-            lines.push(format!("objectives: {goals:?} -> {:?}", self.objectives));
+            let quoted = |goals: &[String]| {
+                let goals = goals.iter().map(|goal| format!("\"{goal}\""));
+                goals.collect::<Vec<_>>().join(", ")
+            };
+            lines.push(format!(
+                "objectives: [{}] -> [{}]",
+                quoted(&goals),
+                quoted(&self.objectives)
+            ));
         }
-        lines.extend(life.law().diff(&self.law));
+        lines.extend(state.law().diff(&self.law));
         lines
     }
 }
@@ -51,7 +60,7 @@ impl AgentHandle {
     /// What the edited manifest or law file would change, a line for each value. Empty if nothing is offered.
     pub async fn offered(&self) -> Result<Vec<String>, Error> {
         match self.population.0.offer(&self.id) {
-            Some(offer) => self.look(move |life, _| offer.lines(life)).await,
+            Some(offer) => self.look(move |state, _| offer.lines(state)).await,
             None => Ok(Vec::new()),
         }
     }
@@ -89,9 +98,9 @@ impl Population {
     pub async fn offer(&self, profile: &Profile) -> Result<(), Error> {
         crate::law::meta::check(&profile.law)?;
         self.find(&profile.id).await?;
-        let (life, _) = journal::replay(&self.0.parts.store, &profile.id).await?;
+        let (state, _) = journal::replay(&self.0.parts.store, &profile.id).await?;
         if let Some(slot) = self.0.lock().get_mut(&profile.id) {
-            slot.offer = Offer::of(profile, &life);
+            slot.offer = Offer::of(profile, &state);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Many agents: who there is, who is awake, and that no two are the same.
+//! All agents of a server: starts and stops their actors, and refuses an agent that equals another.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -33,7 +33,7 @@ use waking::Awake;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Parts {
-    /// Where their lives are kept. It has [`TABLES`](crate::TABLES).
+    /// The store of their journals. It has [`TABLES`](crate::TABLES).
     pub store: Store,
     /// Where they remember; without it they remember nothing but their conversations.
     pub memory: Option<Memory>,
@@ -87,7 +87,7 @@ pub struct Profile {
     pub description: String,
     /// What it is for.
     pub objectives: Vec<String>,
-    /// What it goes by when it is born. Afterwards its own law counts.
+    /// The law that the agent is created with. Later the law in its journal counts.
     pub law: Law,
     /// Skills that it will have besides those that it comes with, by their ids.
     pub gets: Vec<String>,
@@ -97,7 +97,7 @@ pub struct Profile {
     pub readers: Vec<String>,
     /// The callers that may call it. None: all. Others see nothing of its memory through another agent's views.
     pub callers: Option<Vec<String>>,
-    /// What thinks for it, if that is not what thinks for all.
+    /// The model of this agent; None: the model of the server.
     pub model: Option<Arc<dyn Model>>,
 }
 
@@ -122,7 +122,7 @@ impl Profile {
 /// All agents of a server, asleep and awake. Clones are the same agents.
 ///
 /// An agent that sleeps costs a map entry: its id, a hash of what tells it from others, and its settings. The rest of it
-/// is in the store. Mail wakes it: an actor is spawned, which reads the snapshot and the events after it, and lives until
+/// is in the store. Mail wakes it: an actor is spawned, which reads the snapshot and the events after it, and runs until
 /// it had nothing to do for a while. While one actor of an agent lies down another may be wanted already; the new one
 /// waits until the old one has written its snapshot, so that there is never more than one actor of a state.
 ///
@@ -138,6 +138,8 @@ pub struct Population(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) parts: Arc<Parts>,
     agents: Mutex<HashMap<String, Slot>>,
+    /// A model that was chosen while the agents live, in place of that of the parts.
+    chosen: Mutex<Option<Arc<dyn Model>>>,
     /// The task server that the agents are behind.
     pub(crate) tasks: Tasks,
     /// Reports to actors that are on their way.
@@ -149,7 +151,7 @@ pub(crate) struct Slot {
     pub(crate) print: Print,
     /// What the print is made of besides the law. None for agents that are not compared.
     pub(crate) traits: Option<Traits>,
-    /// What it remembers makes it another one than its twin.
+    /// It has records of its own, so that it is not compared with agents of the same law and skills.
     pub(crate) distinct: bool,
     /// What its manifest has now and its law has not.
     pub(crate) offer: Option<Offer>,
@@ -168,12 +170,33 @@ pub(crate) struct Slot {
     due: Arc<Due>,
 }
 
+impl Slot {
+    /// An agent that is asleep and not compared with others.
+    fn incomparable(print: Print) -> Self {
+        Self {
+            print,
+            traits: None,
+            distinct: false,
+            offer: None,
+            model: None,
+            views: Vec::new(),
+            readers: Vec::new(),
+            callers: None,
+            awake: None,
+            plain: None,
+            timed: false,
+            due: Due::new(None),
+        }
+    }
+}
+
 impl Population {
     pub fn new(parts: Parts) -> Self {
         let parts = Arc::new(parts);
         Self(Arc::new(Inner {
             parts,
             agents: Mutex::default(),
+            chosen: Mutex::default(),
             tasks: Tasks::default(),
             telling: TaskTracker::new(),
         }))
@@ -185,7 +208,7 @@ impl Population {
         self.0.tasks.serve(server, root);
     }
 
-    /// Lets an agent in, with what it can do. One that was here before goes on with its life, under its own law. One
+    /// Lets an agent in, with what it can do. One that was here before goes on with its journal, under its own law. One
     /// that is the same as another in everything that counts is refused, whether that one is awake or asleep.
     pub async fn admit(&self, profile: Profile, skills: &Registry) -> Result<AgentHandle, Error> {
         if !skill::is_label(&profile.id) {
@@ -193,28 +216,28 @@ impl Population {
         }
         crate::law::meta::check(&profile.law)?;
         let store = self.0.parts.store.clone();
-        let (mut journal, mut life) = Journal::open(store.clone(), &profile.id).await?;
+        let (mut journal, mut state) = Journal::open(store.clone(), &profile.id).await?;
         let born = journal.last() == 0;
         if !born {
             // Its axioms are shown to the model whole, or it does not start.
-            crate::law::meta::check(life.law())?;
-            if life.manifest.is_none() {
-                life.manifest = journal::replay(&store, &profile.id).await?.0.manifest;
+            crate::law::meta::check(state.law())?;
+            if state.manifest.is_none() {
+                state.manifest = journal::replay(&store, &profile.id).await?.0.manifest;
             }
         }
-        let law = if born { &profile.law } else { life.law() };
+        let law = if born { &profile.law } else { state.law() };
         let offer = if born {
             None
         } else {
-            Offer::of(&profile, &life)
+            Offer::of(&profile, &state)
         };
         let mut traits = Traits::of(&profile, skills);
         if !born {
-            let goals = life.context().goals().iter().map(|it| it.text.clone());
+            let goals = state.context().goals().iter().map(|it| it.text.clone());
             traits = traits.for_objectives(&goals.collect::<Vec<_>>());
         }
         if let Some(offer) = &offer {
-            let places = offer.lines(&life).len();
+            let places = offer.lines(&state).len();
             tracing::warn!(
                 agent = profile.id,
                 places,
@@ -234,8 +257,8 @@ impl Population {
             callers: profile.callers.clone(),
             awake: None,
             plain: None,
-            timed: life.minds_time() || law.minds_time(),
-            due: Due::new(life.due()),
+            timed: state.minds_time() || law.minds_time(),
+            due: Due::new(state.due()),
         };
         let id = profile.id.clone();
         let mut slot = Some(slot);
@@ -248,7 +271,7 @@ impl Population {
                 slot.distinct = true;
             }
         }
-        if let Err(error) = self.begin(profile, born, &mut journal, life).await {
+        if let Err(error) = self.begin(profile, born, &mut journal, state).await {
             self.0.lock().remove(&id);
             return Err(error);
         }
@@ -264,7 +287,7 @@ impl Population {
         profile: Profile,
         born: bool,
         journal: &mut Journal,
-        mut life: AgentState,
+        mut state: AgentState,
     ) -> Result<(), Error> {
         let id = profile.id.clone();
         let at = (self.0.parts.clock)();
@@ -274,25 +297,25 @@ impl Population {
             description: profile.description.clone(),
         };
         let happened = match born {
-            true => Some(birth(profile, at, &life)),
-            false if *life.context().identity() != identity => {
+            true => Some(birth(profile, at, &state)),
+            false if *state.context().identity() != identity => {
                 let what = EventKind::Described { identity };
                 let event = Event { at, what };
-                let step = life.step(&event);
+                let step = state.step(&event);
                 Some((event, step))
             }
             false => None,
         };
         if let Some((event, step)) = happened {
-            step.changes.iter().for_each(|change| life.apply(change));
+            step.changes.iter().for_each(|change| state.apply(change));
             journal.add(&event, &step.changes)?;
-            journal.flush(&life).await?;
+            journal.flush(&state).await?;
         }
         if let Some(slot) = self.0.lock().get(&id) {
-            slot.due.set(life.due());
+            slot.due.set(state.due());
         }
         match &self.0.parts.memory {
-            Some(memory) => keep_axioms(memory, &id, &life.law().frozen.axioms).await,
+            Some(memory) => keep_axioms(memory, &id, &state.law().frozen.axioms).await,
             None => Ok(()),
         }
     }
@@ -304,20 +327,11 @@ impl Population {
             name: name.to_owned(),
             description: String::new(),
         };
+        // It is told apart by its skills, which are not compared.
+        let print = Sha256::digest(format!("plain {id}")).into();
         let slot = Slot {
-            // It is told apart by its skills, which are not compared.
-            print: Sha256::digest(format!("plain {id}")).into(),
-            traits: None,
-            distinct: false,
-            offer: None,
-            model: None,
-            views: Vec::new(),
-            readers: Vec::new(),
-            callers: None,
-            awake: None,
             plain: Some(identity),
-            timed: false,
-            due: Due::new(None),
+            ..Slot::incomparable(print)
         };
         self.0.enter(id, &mut Some(slot));
         AgentHandle {
@@ -343,13 +357,13 @@ impl Population {
         }
     }
 
-    /// Whether an agent of this id lived here before, so that it goes on with its life.
-    pub async fn has_lived(&self, id: &str) -> bool {
+    /// Whether the store has a journal of an agent of this id, with which it goes on.
+    pub async fn has_journal(&self, id: &str) -> bool {
         let journal = Journal::open(self.0.parts.store.clone(), id).await;
         journal.is_ok_and(|(journal, _)| journal.last() > 0)
     }
 
-    /// The agent of this id, also one that lived here before and was not let in again.
+    /// The agent of this id, also one that has a journal here and was not let in again.
     pub async fn find(&self, id: &str) -> Result<AgentHandle, Error> {
         if let Ok(agent) = self.agent(id) {
             return Ok(agent);
@@ -357,24 +371,16 @@ impl Population {
         if !skill::is_label(id) {
             return Err(Error::Unknown(id.to_owned()));
         }
-        let (journal, life) = Journal::open(self.0.parts.store.clone(), id).await?;
+        let (journal, state) = Journal::open(self.0.parts.store.clone(), id).await?;
         if journal.last() == 0 {
             return Err(Error::Unknown(id.to_owned()));
         }
+        // It cannot be a twin: it is only looked at.
+        let print = Sha256::digest(id.as_bytes()).into();
         let slot = Slot {
-            // It cannot be a twin: it is only looked at.
-            print: Sha256::digest(id.as_bytes()).into(),
-            traits: None,
-            distinct: false,
-            offer: None,
-            model: None,
-            views: Vec::new(),
-            readers: Vec::new(),
-            callers: None,
-            awake: None,
-            plain: None,
-            timed: life.minds_time() || life.law().minds_time(),
-            due: Due::new(life.due()),
+            timed: state.minds_time() || state.law().minds_time(),
+            due: Due::new(state.due()),
+            ..Slot::incomparable(print)
         };
         self.0.enter(id, &mut Some(slot));
         self.agent(id)
@@ -389,6 +395,18 @@ impl Population {
             }),
             false => Err(Error::Unknown(id.to_owned())),
         }
+    }
+
+    /// From now on this model thinks for the agents that have none of their own; without one, that of the parts does again.
+    /// What is being thought goes on with the one before.
+    pub fn choose_model(&self, model: Option<Arc<dyn Model>>) {
+        let mut chosen = self.0.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        *chosen = model;
+    }
+
+    /// The name of the model that thinks for an agent; `rules` where none does.
+    pub fn model_name(&self, id: &str) -> String {
+        self.0.model(id).name().to_owned()
     }
 
     /// The ids of all agents, in their order.
@@ -451,7 +469,7 @@ impl Population {
         for Awake { mailbox, task } in awake {
             drop(mailbox.send(Mail::Sleep).await);
             drop(mailbox);
-            // One that panicked has said so.
+            // A panic was reported by the runtime.
             drop(task.await);
         }
         self.0.tasks.leave();
@@ -483,7 +501,12 @@ impl Inner {
     /// What thinks for an agent.
     pub(crate) fn model(&self, id: &str) -> Arc<dyn Model> {
         let own = self.lock().get(id).and_then(|slot| slot.model.clone());
-        own.unwrap_or_else(|| self.parts.model.clone())
+        let chosen = || {
+            let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+            chosen.clone()
+        };
+        own.or_else(chosen)
+            .unwrap_or_else(|| self.parts.model.clone())
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
@@ -491,8 +514,8 @@ impl Inner {
     }
 }
 
-/// The first event of a life.
-fn birth(profile: Profile, at: Millis, life: &AgentState) -> (Event, Step) {
+/// The first event of a journal.
+fn birth(profile: Profile, at: Millis, state: &AgentState) -> (Event, Step) {
     let identity = Identity {
         id: profile.id,
         name: profile.name,
@@ -505,7 +528,7 @@ fn birth(profile: Profile, at: Millis, life: &AgentState) -> (Event, Step) {
         law: Box::new(profile.law),
     };
     let event = Event { at, what };
-    let step = life.step(&event);
+    let step = state.step(&event);
     (event, step)
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use model::{Message, Quotation, Request, Said, Tool};
+use model::{AssistantMessage, Message, Quotation, Request, Tool};
 use serde_json::{Value, json};
 use skill::Registry;
 
@@ -41,7 +41,7 @@ mod most {
     pub(super) const SCHEMA: usize = 16_000;
 }
 
-/// What an agent has in mind when it thinks about a request: fragments, each taken from its state or its law.
+/// The input of a model for one request: fragments, each taken from the state or the law.
 #[derive(Clone, Debug)]
 pub(crate) struct Brief {
     identity: String,
@@ -59,9 +59,9 @@ pub(crate) struct Brief {
     mode: Option<Box<ChosenMode>>,
 }
 
-/// What it has in mind for a request of its own.
-pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
-    let context = life.context();
+/// The brief for a request.
+pub(crate) fn brief(state: &AgentState, turn: &str) -> Option<Brief> {
+    let context = state.context();
     let turn = context.turns.get(turn)?;
     let identity = context.identity();
     let identity = match identity.description.trim() {
@@ -69,7 +69,7 @@ pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
         description => format!("You are {}. {description}", identity.name),
     };
     let lines = context.said_before(&turn.heard);
-    let seen = life.law.attention.conversation as usize;
+    let seen = state.law.attention.conversation as usize;
     let recent = &lines[lines.len().saturating_sub(seen)..];
     let all = |texts: &[String], count: usize, each: usize| -> Vec<String> {
         texts
@@ -86,7 +86,7 @@ pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
     Some(Brief {
         identity: bounded(&identity, most::IDENTITY),
         // Whole: the bounds of a law have room for all of them.
-        axioms: life.law.frozen.axioms.clone(),
+        axioms: state.law.frozen.axioms.clone(),
         goals: all(&goals, most::GOALS, most::GOAL),
         found: turn.found.clone(),
         conversation: recent.to_vec(),
@@ -94,7 +94,7 @@ pub(crate) fn brief(life: &AgentState, turn: &str) -> Option<Brief> {
         request: bounded(&turn.heard.text, most::REQUEST),
         letters_of: writer(&turn.heard),
         rounds: turn.rounds.clone(),
-        law: life.law.clone(),
+        law: state.law.clone(),
         mode: turn.heard.mode.clone(),
     })
 }
@@ -113,9 +113,9 @@ pub(crate) fn request(brief: &Brief, skills: &Registry) -> Request {
         let text = bounded(&line.text, most::LINE);
         match &line.by {
             Some(_) => heard(text),
-            None => Message::Model(Said {
+            None => Message::Model(AssistantMessage {
                 text,
-                ..Said::default()
+                ..AssistantMessage::default()
             }),
         }
     };

@@ -31,7 +31,7 @@ mod tests;
 
 pub use trial::{Figures, Test};
 pub(crate) use view::says;
-pub use view::{ProposalView, Standing};
+pub use view::{ProposalState, ProposalView};
 
 /// The gate of a law, with the laws that it may put in force.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ pub struct ProposedLaw {
     pub(crate) proposal: u64,
     pub(crate) by: String,
     pub(crate) edit: Edit,
-    /// Events of the agent's journal that speak for it, by number.
+    /// Numbers of events of the agent's journal that support the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) evidence: Vec<u64>,
     pub(crate) law: Arc<Law>,
@@ -126,7 +126,7 @@ impl AgentHandle {
         let refused = self
             .objection(&edit, evidence, ordered_by.is_none())
             .await?;
-        let before = self.look(|life, _| life.context.revision.gate.proposals());
+        let before = self.look(|state, _| state.context.revision.gate.proposals());
         let before = before.await?;
         self.perceive(EventKind::Proposed {
             edit,
@@ -142,8 +142,8 @@ impl AgentHandle {
             return Err(refused.into());
         }
         let (after, open) = self
-            .look(|life, _| {
-                let gate = &life.context.revision.gate;
+            .look(|state, _| {
+                let gate = &state.context.revision.gate;
                 (gate.proposals(), gate.open().map(|it| it.id.to_string()))
             })
             .await?;
@@ -207,7 +207,7 @@ impl AgentHandle {
     /// Tests the proposal under way, as far as it waits for that, and says the results to the agent.
     pub(crate) async fn measure(&self) -> Result<(), Error> {
         loop {
-            let subject = self.look(|life, _| trial::Subject::of(life)).await?;
+            let subject = self.look(|state, _| trial::Subject::of(state)).await?;
             let Some(subject) = subject else {
                 return Ok(());
             };
@@ -270,7 +270,7 @@ impl AgentHandle {
             return Err(Refused::Unjustified.into());
         }
         if approve {
-            let law = self.look(|life, _| life.context.revision.proposed.clone());
+            let law = self.look(|state, _| state.context.revision.proposed.clone());
             if let Some(proposed) = law.await? {
                 // Another agent may have become the same since it was proposed.
                 self.population.reserve(&self.id, &proposed.law, None)?;
@@ -354,7 +354,7 @@ impl AgentHandle {
     /// The proposal that waits for a person: the one that is named, or the one that there is.
     async fn waiting(&self, proposal: Option<u64>) -> Result<u64, Error> {
         let open = self
-            .look(|life, _| life.context.revision.gate.open().cloned())
+            .look(|state, _| state.context.revision.gate.open().cloned())
             .await?;
         let named = |id: u64| proposal.is_none_or(|it| it == id);
         match (open, proposal) {

@@ -17,7 +17,7 @@ use crate::event::{Candidate, Effect, MemoryOutcome, MemoryResult, Outgoing};
 use crate::journal::Record;
 use crate::law::{MemoryAction, Origin};
 use crate::step::AgentState;
-use crate::step::tests::{Lived, heard, wanted};
+use crate::step::tests::{Stepper, heard, wanted};
 
 /// A law by which outputs of skills become beliefs at once.
 fn credulous() -> Law {
@@ -40,12 +40,12 @@ fn careful() -> Edit {
 }
 
 /// What is to be remembered, as memory answers it: records have the numbers of their effects.
-fn remember(lived: &mut Lived, out: &[Outgoing], against: Option<&str>) -> Vec<String> {
+fn remember(stepper: &mut Stepper, out: &[Outgoing], against: Option<&str>) -> Vec<String> {
     let effects = wanted(out, |it| matches!(it, Effect::Remember { .. }));
     let Some(effect) = effects.first().copied() else {
         return Vec::new();
     };
-    let pending = &lived.life.context.intents[&effect];
+    let pending = &stepper.state.context.intents[&effect];
     let Effect::Remember { candidates } = pending.intent.effect.clone() else {
         return Vec::new();
     };
@@ -66,32 +66,32 @@ fn remember(lived: &mut Lived, out: &[Outgoing], against: Option<&str>) -> Vec<S
     let records = candidates.iter().zip(&outcomes);
     let records = records.filter(|(it, _)| it.source.starts_with("tool:"));
     let records = records.map(|(_, it)| it.record.clone()).collect();
-    lived.perceive(EventKind::Remembered { effect, outcomes });
+    stepper.perceive(EventKind::Remembered { effect, outcomes });
     records
 }
 
 /// A request that a skill is called for, and one that contradicts what the skill gave.
-fn wrong_once(lived: &mut Lived, number: usize) {
-    let out = lived.hear(&format!("look-{number}"), "look at the bridge");
-    let out = lived.think(&out, "", &[("look", json!({}))]);
+fn wrong_once(stepper: &mut Stepper, number: usize) {
+    let out = stepper.hear(&format!("look-{number}"), "look at the bridge");
+    let out = stepper.think(&out, "", &[("look", json!({}))]);
     let call = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];
-    let out = lived.perceive(EventKind::Done {
+    let out = stepper.perceive(EventKind::Done {
         effect: call,
         output: json!(format!("Bridge {number} is open.")),
     });
-    let out = lived.think(&out, "It is open.", &[]);
-    let records = remember(lived, &out, None);
-    let out = lived.hear(
+    let out = stepper.think(&out, "It is open.", &[]);
+    let records = remember(stepper, &out, None);
+    let out = stepper.hear(
         &format!("tell-{number}"),
         &format!("Bridge {number} is closed."),
     );
-    let out = lived.think(&out, "Noted.", &[]);
-    remember(lived, &out, records.first().map(String::as_str));
+    let out = stepper.think(&out, "Noted.", &[]);
+    remember(stepper, &out, records.first().map(String::as_str));
 }
 
-fn reader(lived: &Lived) -> Reader {
+fn reader(stepper: &Stepper) -> Reader {
     let mut reader = Reader::new(1000);
-    for (event, step) in &lived.recorded {
+    for (event, step) in &stepper.recorded {
         reader.take(Record {
             event: event.clone(),
             changes: step.changes.clone(),
@@ -108,9 +108,9 @@ fn scores(reader: &Reader, law: &Law) -> Vec<Result<f64, &'static str>> {
 
 #[test]
 fn a_replay_under_the_same_law_gives_the_recorded_scores() {
-    let mut lived = Lived::under(credulous());
-    (0..4).for_each(|number| wrong_once(&mut lived, number));
-    let recorded: Vec<f64> = lived
+    let mut stepper = Stepper::under(credulous());
+    (0..4).for_each(|number| wrong_once(&mut stepper, number));
+    let recorded: Vec<f64> = stepper
         .recorded
         .iter()
         .flat_map(|(_, step)| &step.changes)
@@ -121,7 +121,7 @@ fn a_replay_under_the_same_law_gives_the_recorded_scores() {
             _ => None,
         })
         .collect();
-    let replayed: Vec<f64> = scores(&reader(&lived), &credulous())
+    let replayed: Vec<f64> = scores(&reader(&stepper), &credulous())
         .into_iter()
         .map(Result::unwrap)
         .collect();
@@ -131,9 +131,9 @@ fn a_replay_under_the_same_law_gives_the_recorded_scores() {
 
 #[test]
 fn a_contradiction_of_what_would_not_be_believed_is_none() {
-    let mut lived = Lived::under(credulous());
-    (0..12).for_each(|number| wrong_once(&mut lived, number));
-    let reader = reader(&lived);
+    let mut stepper = Stepper::under(credulous());
+    (0..12).for_each(|number| wrong_once(&mut stepper, number));
+    let reader = reader(&stepper);
     let subject = |candidate: Law, held_out| trial::Subject {
         proposal: 1,
         held_out,
@@ -204,8 +204,8 @@ fn what_is_about_approvals_skills_trust_and_budgets_is_for_a_person() {
     assert_eq!(check::no_new_authority(&allow, &allow), Ok(()));
 }
 
-fn records(lived: &Lived) -> Vec<(u64, Record)> {
-    let records = (1..).zip(&lived.recorded);
+fn records(stepper: &Stepper) -> Vec<(u64, Record)> {
+    let records = (1..).zip(&stepper.recorded);
     let records = records.map(|(number, (event, step))| {
         let (event, changes) = (event.clone(), step.changes.clone());
         let record = Record {
@@ -220,11 +220,11 @@ fn records(lived: &Lived) -> Vec<(u64, Record)> {
 
 #[test]
 fn contradictions_of_what_skills_gave_raise_the_threshold_for_them() {
-    let mut lived = Lived::under(credulous());
-    (0..2).for_each(|number| wrong_once(&mut lived, number));
-    assert_eq!(reflect::suggestions(&records(&lived), &credulous()), []);
-    wrong_once(&mut lived, 2);
-    let found = reflect::suggestions(&records(&lived), &credulous());
+    let mut stepper = Stepper::under(credulous());
+    (0..2).for_each(|number| wrong_once(&mut stepper, number));
+    assert_eq!(reflect::suggestions(&records(&stepper), &credulous()), []);
+    wrong_once(&mut stepper, 2);
+    let found = reflect::suggestions(&records(&stepper), &credulous());
     assert_eq!(found.len(), 1, "{found:?}");
     let suggestion = &found[0];
     assert_eq!(suggestion.edit.target, "memory_rules[tool]");
@@ -232,33 +232,33 @@ fn contradictions_of_what_skills_gave_raise_the_threshold_for_them() {
     assert_eq!(suggestion.evidence.len(), 6, "each belief and its end");
     let law = suggestion.edit.apply(&credulous()).unwrap();
     assert!(!check::is_major(&credulous(), &law), "it changes a value");
-    assert_eq!(reflect::suggestions(&records(&lived), &law), []);
+    assert_eq!(reflect::suggestions(&records(&stepper), &law), []);
 }
 
 #[test]
 fn requests_of_one_form_with_the_same_calls_become_a_procedure() {
     let mut law = Law::default();
     law.attention.recall = 0;
-    let mut lived = Lived::under(law.clone());
+    let mut stepper = Stepper::under(law.clone());
     for (number, place) in ["the bridge", "the gate", "Mill Lane"].iter().enumerate() {
-        let out = lived.hear(&format!("t{number}"), &format!("survey {place} please"));
-        let out = lived.think(&out, "", &[("look", json!({ "at": place, "deep": true }))]);
+        let out = stepper.hear(&format!("t{number}"), &format!("survey {place} please"));
+        let out = stepper.think(&out, "", &[("look", json!({ "at": place, "deep": true }))]);
         let call = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];
         let gave = format!("{place} is open");
-        let out = lived.perceive(EventKind::Done {
+        let out = stepper.perceive(EventKind::Done {
             effect: call,
             output: json!(gave),
         });
-        let out = lived.think(&out, "", &[("move", json!({ "report": gave }))]);
+        let out = stepper.think(&out, "", &[("move", json!({ "report": gave }))]);
         let call = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];
-        let out = lived.perceive(EventKind::Done {
+        let out = stepper.perceive(EventKind::Done {
             effect: call,
             output: json!("filed"),
         });
-        let out = lived.think(&out, "Done.", &[]);
-        remember(&mut lived, &out, None);
+        let out = stepper.think(&out, "Done.", &[]);
+        remember(&mut stepper, &out, None);
     }
-    let found = reflect::suggestions(&records(&lived), &law);
+    let found = reflect::suggestions(&records(&stepper), &law);
     assert_eq!(found.len(), 1, "{found:?}");
     let taught = found[0].edit.apply(&law).unwrap();
     assert!(check::is_major(&law, &taught), "a person agrees to it");
@@ -272,8 +272,8 @@ fn requests_of_one_form_with_the_same_calls_become_a_procedure() {
         ])
     );
     // The procedure does what was done by thinking.
-    let mut lived = Lived::under(taught);
-    let out = lived.hear("t", "survey the harbour please");
+    let mut stepper = Stepper::under(taught);
+    let out = stepper.hear("t", "survey the harbour please");
     let call = wanted(&out, |it| {
         *it == Effect::Call {
             skill: "look".to_owned(),
@@ -287,14 +287,14 @@ fn requests_of_one_form_with_the_same_calls_become_a_procedure() {
 fn a_skill_that_people_reject_every_time_is_to_be_forbidden() {
     let mut law = Law::default();
     law.attention.recall = 0;
-    let mut lived = Lived::under(law.clone());
+    let mut stepper = Stepper::under(law.clone());
     for number in 0..3 {
         let turn = format!("t{number}");
-        let out = lived.hear(&turn, "write it down");
-        let out = lived.think(&out, "", &[("write", json!({}))]);
+        let out = stepper.hear(&turn, "write it down");
+        let out = stepper.think(&out, "", &[("write", json!({}))]);
         let call = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];
-        lived.perceive(EventKind::Wanted {
-            turn,
+        stepper.perceive(EventKind::Wanted {
+            turn: turn.into(),
             place: format!("call-{call}/"),
             conversation: "talk".to_owned(),
             skill: "write".to_owned(),
@@ -304,8 +304,8 @@ fn a_skill_that_people_reject_every_time_is_to_be_forbidden() {
             shown: String::new(),
             facts: crate::event::CallFacts::default(),
         });
-        let approval = lived.life.context.pending()[0].id;
-        lived.perceive(EventKind::Decided {
+        let approval = stepper.state.context.pending()[0].id;
+        stepper.perceive(EventKind::Decided {
             approval,
             decision: crate::approval::Decision::Reject("no".to_owned()),
             by: "ada".to_owned(),
@@ -313,12 +313,12 @@ fn a_skill_that_people_reject_every_time_is_to_be_forbidden() {
             permission: String::new(),
         });
     }
-    let found = reflect::suggestions(&records(&lived), &law);
+    let found = reflect::suggestions(&records(&stepper), &law);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].evidence.len(), 3);
     let changed = found[0].edit.apply(&law).unwrap();
     assert_eq!(changed.skill_selection[0].skill, "write");
-    assert_eq!(reflect::suggestions(&records(&lived), &changed), []);
+    assert_eq!(reflect::suggestions(&records(&stepper), &changed), []);
 }
 
 /// At most this many events in a row.
@@ -327,7 +327,7 @@ const LENGTH: usize = 7;
 /// An agent with its law, and what an observer has seen of it.
 #[derive(Clone, Debug)]
 struct World {
-    life: AgentState,
+    state: AgentState,
     events: usize,
     episodes: u64,
     /// Which proposal a person approved, and when proposals were adopted.
@@ -357,10 +357,10 @@ impl World {
         law.attention.recall = 0;
         law.frozen.change_every = 1;
         law.frozen.canary_episodes = 1;
-        let lived = Lived::under(law);
+        let stepper = Stepper::under(law);
         Self {
-            laws: vec![lived.life.law().hash()],
-            life: lived.life,
+            laws: vec![stepper.state.law().hash()],
+            state: stepper.state,
             events: 0,
             episodes: 0,
             approved: None,
@@ -371,10 +371,10 @@ impl World {
     }
 
     fn tell(&mut self, what: EventKind) -> Vec<Outgoing> {
-        let before = self.life.context.revision.gate.open().cloned();
-        let step = self.life.step(&Event { at: 1, what });
+        let before = self.state.context.revision.gate.open().cloned();
+        let step = self.state.step(&Event { at: 1, what });
         for change in &step.changes {
-            self.life.apply(change);
+            self.state.apply(change);
             if let Change::Gate { step } = change {
                 match step {
                     revise::Change::Scored(_) => self.episodes += 1,
@@ -384,12 +384,13 @@ impl World {
                 }
             }
         }
-        let hash = self.life.law().hash();
-        let gate = &self.life.context.revision.gate;
-        if gate.version().hash != hash || gate.version().number.0 != self.life.context.law_version {
+        let hash = self.state.law().hash();
+        let gate = &self.state.context.revision.gate;
+        if gate.version().hash != hash || gate.version().number.0 != self.state.context.law_version
+        {
             self.faults.push("the gate and the law differ");
         }
-        if gate.canary().is_some() != self.life.context.revision.previous.is_some() {
+        if gate.canary().is_some() != self.state.context.revision.previous.is_some() {
             self.faults.push("a canary without a law to return to");
         }
         if !self.laws.contains(&hash) {
@@ -466,7 +467,7 @@ impl Model for Changing {
             Action::Episode(true),
             Action::Episode(false),
         ]);
-        if let Some(open) = world.life.context.revision.gate.open() {
+        if let Some(open) = world.state.context.revision.gate.open() {
             actions.extend(match open.stage {
                 Stage::Approval => [Action::Ruled(true), Action::Ruled(false)],
                 _ => [Action::Tested(true), Action::Tested(false)],
@@ -476,7 +477,7 @@ impl Model for Changing {
 
     fn next_state(&self, world: &World, action: Action) -> Option<World> {
         let mut next = world.clone();
-        let open = next.life.context.revision.gate.open().cloned();
+        let open = next.state.context.revision.gate.open().cloned();
         match action {
             Action::Propose { target, ordered } => drop(next.tell(EventKind::Proposed {
                 edit: edit(target, json!("+= 1")),
@@ -527,12 +528,12 @@ impl Model for Changing {
                 world.faults.is_empty()
             }),
             Property::always("every law was that of a version", |_, world: &World| {
-                let versions = world.life.context.revision.gate.versions();
+                let versions = world.state.context.revision.gate.versions();
                 let mut laws = world.laws.iter();
                 laws.all(|law| versions.iter().any(|it| &it.hash == law))
             }),
             Property::sometimes("a change is adopted", |_, world: &World| {
-                world.life.context.law_version > 1
+                world.state.context.law_version > 1
             }),
             Property::sometimes("a change is rolled back", |_, world: &World| {
                 world.rolled_back
@@ -554,9 +555,9 @@ fn no_order_of_events_puts_a_law_in_force_that_must_not_be() {
 
 #[test]
 fn every_beginning_of_a_journal_has_the_old_law_or_the_new_one() {
-    let mut lived = Lived::under(credulous());
-    (0..8).for_each(|number| wrong_once(&mut lived, number));
-    lived.perceive(EventKind::Proposed {
+    let mut stepper = Stepper::under(credulous());
+    (0..8).for_each(|number| wrong_once(&mut stepper, number));
+    stepper.perceive(EventKind::Proposed {
         edit: careful(),
         by: "reflector".to_owned(),
         effect: None,
@@ -565,47 +566,50 @@ fn every_beginning_of_a_journal_has_the_old_law_or_the_new_one() {
         evidence: vec![3],
     });
     for held_out in [false, true] {
-        let mut subject = trial::Subject::of(&lived.life).expect("it waits for a test");
+        let mut subject = trial::Subject::of(&stepper.state).expect("it waits for a test");
         subject.seed = 7;
         assert_eq!(subject.held_out, held_out);
-        let test = Box::new(compare(&reader(&lived), &subject));
-        lived.perceive(EventKind::Tested {
+        let test = Box::new(compare(&reader(&stepper), &subject));
+        stepper.perceive(EventKind::Tested {
             proposal: 1,
             held_out,
             test,
         });
     }
-    assert_eq!(lived.life.context.law_version, 2, "it is adopted");
+    assert_eq!(stepper.state.context.law_version, 2, "it is adopted");
     assert_eq!(
-        lived.life.law().memory.rules[0].action,
+        stepper.state.law().memory.rules[0].action,
         MemoryAction::PromoteToLongTerm
     );
     // Then the model fails, and the law before is in force again.
     for number in 0..10 {
-        let out = lived.hear(&format!("fail-{number}"), "look at the bridge");
+        let out = stepper.hear(&format!("fail-{number}"), "look at the bridge");
         let effect = wanted(&out, |it| matches!(it, Effect::Think))[0];
-        lived.perceive(EventKind::Failed {
+        stepper.perceive(EventKind::Failed {
             effect,
             code: "model".to_owned(),
             message: "no answer".to_owned(),
         });
     }
-    assert_eq!(lived.life.law(), &credulous());
-    assert_eq!(lived.life.context.law_version, 3);
+    assert_eq!(stepper.state.law(), &credulous());
+    assert_eq!(stepper.state.context.law_version, 3);
 
     let laws = [credulous(), careful().apply(&credulous()).unwrap()];
-    let mut life = AgentState::default();
-    for (_, step) in &lived.recorded {
-        step.changes.iter().for_each(|change| life.apply(change));
-        assert!(laws.contains(life.law()));
-        assert_eq!(life.context.revision.gate.version().hash, life.law().hash());
+    let mut state = AgentState::default();
+    for (_, step) in &stepper.recorded {
+        step.changes.iter().for_each(|change| state.apply(change));
+        assert!(laws.contains(state.law()));
+        assert_eq!(
+            state.context.revision.gate.version().hash,
+            state.law().hash()
+        );
     }
-    assert_eq!(life, lived.life);
-    let views = view::proposals(&records(&lived));
+    assert_eq!(state, stepper.state);
+    let views = view::proposals(&records(&stepper));
     assert_eq!(views.len(), 1);
     assert_eq!(
         (views[0].standing, views[0].version),
-        (Standing::RolledBack, Some(2))
+        (ProposalState::RolledBack, Some(2))
     );
     assert!(
         views[0].says.contains("the mean score fell from"),

@@ -11,6 +11,7 @@ use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task, TaskId};
 use access::Principal;
 use futures_core::future::BoxFuture;
 
+use crate::event::TurnId;
 use crate::manifest::Manifest;
 use skill::{Context, DefinitionError, Entry, Grants, Outcome, Registry, SkillError, extension};
 
@@ -277,7 +278,7 @@ impl a2a::server::Agent for Agent {
         Box::pin(async move {
             let mut waiting = agent?.waiting_in(caller, conversation).await;
             let only = waiting.pop().filter(|_| waiting.is_empty());
-            only.map(|(task, _)| TaskId::from(task))
+            only.map(|(task, _)| TaskId::from(task.as_str()))
         })
     }
 
@@ -394,7 +395,7 @@ impl Inner {
     }
 
     /// The questions of which a message could answer each, if it reads as an answer, names no task and several wait.
-    async fn unclear_answer(&self, turn: &Turn) -> Option<Vec<(String, String)>> {
+    async fn unclear_answer(&self, turn: &Turn) -> Option<Vec<(TurnId, String)>> {
         let message = turn.message();
         let answers = turn.task().is_none()
             && extension::skill(message).is_none()
@@ -534,7 +535,7 @@ fn twice(ids: &[String]) -> Option<&str> {
     ids.iter().map(String::as_str).find(|id| !seen.insert(*id))
 }
 
-/// What is said of an agent that says nothing of itself: a card without a description is none to many readers.
+/// The description of an agent whose manifest has none: many clients refuse a card without a description.
 fn described<'a>(name: &str, skills: impl Iterator<Item = &'a str>) -> String {
     let skills: Vec<&str> = skills.collect();
     match &skills[..] {

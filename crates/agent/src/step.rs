@@ -1,5 +1,5 @@
-//! The heart: what follows from an event. A context, a law and an event in; changes and effects out. Nothing else is
-//! looked at, and nothing is done here.
+//! The step of an agent, a pure function: a state, a law and an event in; changes and effects out. It reads nothing
+//! else and performs nothing.
 //!
 //! Layout: `step/request.rs` is the way of a request; `step/act.rs` its calls; `step/weigh.rs` what is remembered of it;
 //! `step/gate.rs` what a person agrees to; `step/found.rs` which calls
@@ -12,7 +12,7 @@ use memory::Millis;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{AskedQuestion, Change, Context, Pending, Round, Turn};
-use crate::event::{Effect, EffectId, Event, EventKind, Intent, Outgoing};
+use crate::event::{Effect, EffectId, Event, EventKind, Intent, Outgoing, TurnId};
 use crate::law::Law;
 
 mod act;
@@ -30,12 +30,12 @@ pub(crate) use weigh::{Judgement, judge};
 #[path = "step_tests.rs"]
 pub(crate) mod tests;
 
-/// What follows from an event.
+/// The result of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
-    /// What is different from now on.
+    /// Changes of the state, in the order in which they are recorded and applied.
     pub changes: Vec<Change>,
-    /// What others are to do about it.
+    /// Effects for the actor and the turns.
     pub out: Vec<Outgoing>,
 }
 
@@ -120,7 +120,7 @@ impl AgentState {
         &self.context
     }
 
-    /// What it goes by.
+    /// The law in force.
     pub fn law(&self) -> &Law {
         &self.law
     }
@@ -328,7 +328,7 @@ impl Work<'_> {
     fn intent(&mut self, turn: Option<&str>, effect: Effect) -> EffectId {
         let intent = Intent {
             id: self.now.next,
-            turn: turn.map(str::to_owned),
+            turn: turn.map(TurnId::from),
             effect,
         };
         let id = intent.id;

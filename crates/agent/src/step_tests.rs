@@ -4,27 +4,27 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::approval::{Decision, Remember, Standing};
+use crate::approval::{ApprovalState, Decision, Remember};
 use crate::context::{Ability, Goal, Identity, State};
-use crate::event::{Call, Effect, Event, EventKind, Outgoing, Request, Verdict};
+use crate::event::{Call, Effect, EffectId, Event, EventKind, Outgoing, Request, Verdict};
 use crate::law::{Law, Origin};
 use crate::step::{AgentState, Step};
 
-/// A life that is made step by step, with everything that was recorded.
-pub(crate) struct Lived {
-    pub(crate) life: AgentState,
+/// An agent that is moved step by step, with everything that was recorded.
+pub(crate) struct Stepper {
+    pub(crate) state: AgentState,
     pub(crate) recorded: Vec<(Event, Step)>,
     at: i64,
 }
 
-impl Lived {
+impl Stepper {
     pub(crate) fn under(law: Law) -> Self {
-        let mut lived = Self {
-            life: AgentState::default(),
+        let mut stepper = Self {
+            state: AgentState::default(),
             recorded: Vec::new(),
             at: 1_000,
         };
-        lived.perceive(EventKind::Born {
+        stepper.perceive(EventKind::Born {
             identity: Identity {
                 id: "scout".to_owned(),
                 name: "Scout".to_owned(),
@@ -42,14 +42,14 @@ impl Lived {
             approval,
             elsewhere: false,
         };
-        lived.perceive(EventKind::Enabled {
+        stepper.perceive(EventKind::Enabled {
             abilities: vec![
                 ability("look", true, false),
                 ability("move", false, false),
                 ability("write", false, true),
             ],
         });
-        lived
+        stepper
     }
 
     pub(crate) fn perceive(&mut self, what: EventKind) -> Vec<Outgoing> {
@@ -59,9 +59,9 @@ impl Lived {
     pub(crate) fn after(&mut self, millis: i64, what: EventKind) -> Vec<Outgoing> {
         self.at += millis;
         let event = Event { at: self.at, what };
-        let step = self.life.step(&event);
+        let step = self.state.step(&event);
         for change in &step.changes {
-            self.life.apply(change);
+            self.state.apply(change);
         }
         self.recorded.push((event, step.clone()));
         step.out
@@ -106,7 +106,7 @@ impl Lived {
 
 pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
     EventKind::Heard(Request {
-        turn: turn.to_owned(),
+        turn: turn.into(),
         conversation: "talk".to_owned(),
         caller: "ada".to_owned(),
         person: String::new(),
@@ -125,7 +125,7 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
 }
 
 /// The numbers of the effects that are wanted now.
-pub(crate) fn wanted(out: &[Outgoing], which: impl Fn(&Effect) -> bool) -> Vec<u64> {
+pub(crate) fn wanted(out: &[Outgoing], which: impl Fn(&Effect) -> bool) -> Vec<EffectId> {
     let intents = out.iter().filter_map(|out| match out {
         Outgoing::Do(intent) if which(&intent.effect) => Some(intent.id),
         _ => None,
@@ -156,25 +156,25 @@ pub(crate) fn answers(out: &[Outgoing]) -> Vec<String> {
 
 #[test]
 fn a_request_goes_its_way() {
-    let mut lived = Lived::under(Law::default());
-    let out = lived.hear("one", "look around");
-    assert_eq!(lived.life.context().state(), State::Thinking);
-    let out = lived.recall(&out);
-    let out = lived.think(&out, "", &[("look", json!({}))]);
+    let mut stepper = Stepper::under(Law::default());
+    let out = stepper.hear("one", "look around");
+    assert_eq!(stepper.state.context().state(), State::Thinking);
+    let out = stepper.recall(&out);
+    let out = stepper.think(&out, "", &[("look", json!({}))]);
     assert_eq!(calls(&out), ["look"]);
-    assert_eq!(lived.life.context().state(), State::Executing);
+    assert_eq!(stepper.state.context().state(), State::Executing);
     let effect = wanted(&out, |_| true)[0];
-    let out = lived.perceive(EventKind::Done {
+    let out = stepper.perceive(EventKind::Done {
         effect,
         output: json!("a lake"),
     });
-    let out = lived.think(&out, "There is a lake.", &[]);
+    let out = stepper.think(&out, "There is a lake.", &[]);
     let effect = wanted(&out, |it| matches!(it, Effect::Remember { .. }))[0];
     let outcomes = Vec::new();
-    let out = lived.perceive(EventKind::Remembered { effect, outcomes });
+    let out = stepper.perceive(EventKind::Remembered { effect, outcomes });
     assert_eq!(answers(&out), ["There is a lake."]);
-    assert_eq!(lived.life.context().state(), State::Idle);
-    let again = lived.hear("one", "look around");
+    assert_eq!(stepper.state.context().state(), State::Idle);
+    let again = stepper.hear("one", "look around");
     assert_eq!(
         answers(&again),
         ["There is a lake."],
@@ -184,9 +184,9 @@ fn a_request_goes_its_way() {
 
 #[test]
 fn calls_that_change_something_are_made_one_at_a_time_and_in_their_order() {
-    let mut lived = Lived::under(Law::default());
-    let out = lived.hear("one", "go");
-    let out = lived.recall(&out);
+    let mut stepper = Stepper::under(Law::default());
+    let out = stepper.hear("one", "go");
+    let out = stepper.recall(&out);
     let none = json!({});
     let planned = [
         ("look", none.clone()),
@@ -194,32 +194,32 @@ fn calls_that_change_something_are_made_one_at_a_time_and_in_their_order() {
         ("move", none.clone()),
         ("look", none),
     ];
-    let out = lived.think(&out, "", &planned);
+    let out = stepper.think(&out, "", &planned);
     assert_eq!(calls(&out), ["look", "look"]);
     let both = wanted(&out, |_| true);
     let done = |effect| EventKind::Done {
         effect,
         output: json!("seen"),
     };
-    assert!(calls(&lived.perceive(done(both[0]))).is_empty());
-    let out = lived.perceive(done(both[1]));
+    assert!(calls(&stepper.perceive(done(both[0]))).is_empty());
+    let out = stepper.perceive(done(both[1]));
     assert_eq!(calls(&out), ["move"]);
-    let out = lived.perceive(done(wanted(&out, |_| true)[0]));
+    let out = stepper.perceive(done(wanted(&out, |_| true)[0]));
     assert_eq!(calls(&out), ["look"]);
 }
 
 #[test]
 fn what_came_twice_counts_once() {
-    let mut lived = Lived::under(Law::default());
-    let out = lived.hear("one", "go");
+    let mut stepper = Stepper::under(Law::default());
+    let out = stepper.hear("one", "go");
     let effect = wanted(&out, |_| true)[0];
-    lived.recall(&out);
-    let before = lived.life.clone();
-    lived.perceive(EventKind::Recalled {
+    stepper.recall(&out);
+    let before = stepper.state.clone();
+    stepper.perceive(EventKind::Recalled {
         effect,
         found: Vec::new(),
     });
-    assert_eq!(lived.life, before);
+    assert_eq!(stepper.state, before);
 }
 
 /// Something that may happen, with choices that are made sense of when it does.
@@ -251,8 +251,8 @@ fn happens() -> impl Strategy<Value = Happens> {
 
 const SKILLS: [&str; 3] = ["look", "move", "write"];
 
-fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
-    let context = lived.life.context();
+fn event(stepper: &Stepper, happens: &Happens) -> Option<EventKind> {
+    let context = stepper.state.context();
     Some(match happens {
         Happens::Hear(turn) => heard(&format!("turn-{turn}"), Origin::User, "please look"),
         Happens::Settle(place, how) => {
@@ -315,7 +315,7 @@ fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
             }
         }
         Happens::Want(turn, skill) => EventKind::Wanted {
-            turn: format!("turn-{turn}"),
+            turn: format!("turn-{turn}").into(),
             place: format!("place-{turn}"),
             conversation: "talk".to_owned(),
             skill: SKILLS[usize::from(*skill)].to_owned(),
@@ -326,7 +326,7 @@ fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
             facts: Default::default(),
         },
         Happens::Decide(place, how) => {
-            let ids: Vec<u64> = context.approvals.keys().copied().collect();
+            let ids: Vec<EffectId> = context.approvals.keys().copied().collect();
             let approval = *ids.get(place.checked_rem(ids.len())?)?;
             let decision = match how % 4 {
                 0 => Decision::Approve(Remember::Once),
@@ -343,7 +343,7 @@ fn event(lived: &Lived, happens: &Happens) -> Option<EventKind> {
             }
         }
         Happens::Cancel(turn) => EventKind::Cancelled {
-            turn: format!("turn-{turn}"),
+            turn: format!("turn-{turn}").into(),
         },
         Happens::Pause => EventKind::Paused,
         Happens::Resume => EventKind::Resumed,
@@ -359,13 +359,13 @@ proptest! {
         let mut law = Law::default();
         law.attention.turns = 2;
         law.attention.queue = 2;
-        let mut lived = Lived::under(law);
+        let mut stepper = Stepper::under(law);
         for happens in &story {
-            let Some(what) = event(&lived, happens) else { continue };
+            let Some(what) = event(&stepper, happens) else { continue };
             let millis = if let Happens::Tick(millis) = happens { i64::from(*millis) } else { 1 };
-            let paused = lived.life.context().is_paused() && what != EventKind::Resumed;
-            let out = lived.after(millis, what.clone());
-            let context = lived.life.context();
+            let paused = stepper.state.context().is_paused() && what != EventKind::Resumed;
+            let out = stepper.after(millis, what.clone());
+            let context = stepper.state.context();
 
             // Nothing new is begun during a pause.
             prop_assert!(!paused || wanted(&out, |_| true).is_empty());
@@ -377,26 +377,26 @@ proptest! {
                 && skill == "write"
                 && out.iter().any(|out| matches!(out, Outgoing::Gate { verdict: Verdict::Go(_), .. }))
             {
-                let approved = context.approvals.values().any(|it| matches!(it.standing, Standing::Approved(_)));
+                let approved = context.approvals.values().any(|it| matches!(it.standing, ApprovalState::Approved(_)));
                 prop_assert!(approved || !context.grants().is_empty());
             }
             // Every request that is open has something under way, is asked about, waits, or the agent is paused.
             for (id, turn) in &context.turns {
                 let wants = context.intents.values().any(|it| it.intent.turn.as_ref() == Some(id));
-                let queued = context.queue().iter().any(|(it, _)| it == id);
+                let queued = context.queue().iter().any(|(it, _)| **it == **id);
                 prop_assert!(wants || queued, "{id} is forgotten: {turn:?}");
             }
         }
         // To fold is to live again, bit for bit; and every step made again is the same.
         let mut folded = AgentState::default();
         let mut replayed = AgentState::default();
-        for (event, step) in &lived.recorded {
+        for (event, step) in &stepper.recorded {
             prop_assert_eq!(&replayed.step(event), step);
             step.changes.iter().for_each(|change| folded.apply(change));
             step.changes.iter().for_each(|change| replayed.apply(change));
         }
-        let bytes = |life: &AgentState| serde_json::to_vec(life).expect("a life can be written");
-        prop_assert_eq!(bytes(&folded), bytes(&lived.life));
+        let bytes = |state: &AgentState| serde_json::to_vec(state).expect("a state can be written");
+        prop_assert_eq!(bytes(&folded), bytes(&stepper.state));
         let again: AgentState = serde_json::from_slice(&bytes(&folded)).expect("and read");
         prop_assert_eq!(bytes(&again), bytes(&folded));
     }

@@ -2,7 +2,7 @@
 //! that a person understands. Nothing is stored for it, and nothing here changes the agent.
 //!
 //! [`Telling`] is pure: records in, moments out. It is given all records from some event on and takes those of its
-//! conversation. [`Watch`] follows the journal of an agent and says to which conversations each record belongs, so that one
+//! conversation. [`Watch`] (`watch`) follows the journal of an agent and says to which conversations each record belongs, so that one
 //! follower serves all that listen.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,16 +10,17 @@ use std::sync::Arc;
 
 use memory::Millis;
 use serde_json::Value;
-use store::Follow;
 
-use crate::approval::{Approval, Standing};
+use crate::approval::{Approval, ApprovalState};
 use crate::context::{Change, Outcome, State};
-use crate::error::Error;
-use crate::event::{Answer, Effect, EffectId, EventKind, Request, TurnId};
-use crate::handle::AgentHandle;
-use crate::journal::{self, Record};
+use crate::event::{Effect, EffectId, EventKind, Request, TurnAnswer, TurnId};
+use crate::journal::Record;
 use crate::text;
 use crate::waiting::id_of;
+
+mod watch;
+
+pub use watch::{Watch, Watched};
 
 /// The caller of a conversation and its context id: the same id of another caller is another conversation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,7 +72,7 @@ pub enum MomentKind {
         /// The id of the approval.
         id: String,
         skill: String,
-        standing: Standing,
+        standing: ApprovalState,
         by: String,
     },
     /// A question that is no approval waits for the caller.
@@ -92,7 +93,7 @@ pub enum MomentKind {
     },
     /// The request is answered.
     Ended {
-        answer: Answer,
+        answer: TurnAnswer,
         /// The thought that the answer is the text of.
         effect: Option<EffectId>,
     },
@@ -112,14 +113,27 @@ pub struct PlannedCall {
 }
 
 /// The conversation of one caller, told from the records of a journal.
+///
+/// It is a fold, as the state of the agent is, and keeps only what later records of the conversation need: the
+/// requests that are open, what is wanted for them, and the approvals and questions that wait. It must be given every
+/// record from the first one of the conversation on, in order; records of others change nothing. So a window can be
+/// opened at any time and after any restart by reading the journal again, and two windows tell the same.
+///
+/// A record tells what its *changes* say, not what its event asked for: an event may be refused, or lead to several
+/// moments. Every moment of one record has the state after all its changes, since a client shows the last one. The end
+/// of a request removes it after its moment is told, so that the moment still finds the priority.
+///
+/// Nothing is decided here and nothing is stored. A new kind of change that people should see needs a line in
+/// `change`, and one in [`Watch`] that says to which conversations it belongs; without the second, live windows miss
+/// it until they read the journal again.
 #[derive(Clone, Debug)]
 pub struct Telling {
     owner: Owner,
     /// The skills that a person is asked about.
     marked: Arc<BTreeSet<String>>,
-    turns: BTreeMap<TurnId, Told>,
+    turns: BTreeMap<TurnId, TurnFacts>,
     /// What is wanted for the requests of this conversation.
-    intents: BTreeMap<EffectId, Wanted>,
+    intents: BTreeMap<EffectId, TrackedIntent>,
     /// The calls that wait for a person.
     approvals: BTreeMap<EffectId, Arc<Approval>>,
     /// The ids of the questions of skills that wait, by task and place.
@@ -130,7 +144,7 @@ pub struct Telling {
 
 /// What is known of a request.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct TurnFacts {
     priority: u8,
     /// The last thought without calls.
     answer: Option<EffectId>,
@@ -139,7 +153,7 @@ struct Told {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wanted {
+enum TrackedIntent {
     Call(TurnId),
     Think(TurnId),
     /// A question of the agent itself, with its id.
@@ -147,7 +161,7 @@ enum Wanted {
     Other(TurnId),
 }
 
-impl Wanted {
+impl TrackedIntent {
     fn turn(&self) -> &TurnId {
         match self {
             Self::Call(turn) | Self::Think(turn) | Self::Clarify(turn, _) | Self::Other(turn) => {
@@ -174,7 +188,7 @@ impl Telling {
 
     /// What the agent does for this conversation.
     pub fn state(&self) -> State {
-        let clarifies = |it: &Wanted| matches!(it, Wanted::Clarify(..));
+        let clarifies = |it: &TrackedIntent| matches!(it, TrackedIntent::Clarify(..));
         if self.fault {
             State::Error
         } else if !self.approvals.is_empty()
@@ -185,7 +199,7 @@ impl Telling {
         } else if self
             .intents
             .values()
-            .any(|it| matches!(it, Wanted::Call(_)))
+            .any(|it| matches!(it, TrackedIntent::Call(_)))
         {
             State::Executing
         } else if !self.intents.is_empty() {
@@ -205,7 +219,7 @@ impl Telling {
         let approvals = self.approvals.values().map(|it| &*it.uuid);
         let questions = self.questions.values().map(String::as_str);
         let clarified = self.intents.values().filter_map(|it| match it {
-            Wanted::Clarify(_, id) => Some(id.as_str()),
+            TrackedIntent::Clarify(_, id) => Some(id.as_str()),
             _ => None,
         });
         approvals.chain(questions).chain(clarified).collect()
@@ -214,7 +228,7 @@ impl Telling {
     /// The thought that a request waits for, if it waits for one.
     pub fn thinking(&self, turn: &str) -> Option<EffectId> {
         let mut wanted = self.intents.iter().rev();
-        let thinks = |it: &Wanted| matches!(it, Wanted::Think(of) if of == turn);
+        let thinks = |it: &TrackedIntent| matches!(it, TrackedIntent::Think(of) if of == turn);
         wanted.find(|(_, it)| thinks(it)).map(|(effect, _)| *effect)
     }
 
@@ -284,9 +298,9 @@ impl Telling {
                 if !self.is_own(heard.caller(), &heard.conversation) {
                     return None;
                 }
-                let told = Told {
+                let told = TurnFacts {
                     priority: turn.priority,
-                    ..Told::default()
+                    ..TurnFacts::default()
                 };
                 self.turns.insert(heard.turn.clone(), told);
                 of(&heard.turn, requested(heard))
@@ -328,20 +342,20 @@ impl Telling {
                 let id = pending.intent.id;
                 match &pending.intent.effect {
                     Effect::Call { .. } => {
-                        self.intents.insert(id, Wanted::Call(turn.clone()));
+                        self.intents.insert(id, TrackedIntent::Call(turn.clone()));
                         None
                     }
                     Effect::Clarify { question } => {
                         let known = id_of(turn, &id.to_string(), pending.at);
-                        let wanted = Wanted::Clarify(turn.clone(), known.clone());
+                        let wanted = TrackedIntent::Clarify(turn.clone(), known.clone());
                         self.intents.insert(id, wanted);
                         let text = question.clone();
                         of(turn, MomentKind::Questioned { id: known, text })
                     }
                     effect => {
                         let wanted = match effect {
-                            Effect::Think => Wanted::Think(turn.clone()),
-                            _ => Wanted::Other(turn.clone()),
+                            Effect::Think => TrackedIntent::Think(turn.clone()),
+                            _ => TrackedIntent::Other(turn.clone()),
                         };
                         self.intents.insert(id, wanted);
                         None
@@ -349,7 +363,7 @@ impl Telling {
                 }
             }
             Change::Settled { effect } => match self.intents.remove(effect)? {
-                Wanted::Clarify(turn, id) => {
+                TrackedIntent::Clarify(turn, id) => {
                     let (answer, message) = match event {
                         EventKind::Clarified { text, message, .. } => {
                             (text.clone(), message.clone())
@@ -391,7 +405,7 @@ impl Telling {
                 self.intents.retain(|_, it| it.turn() != turn);
                 self.questions.retain(|(of, _), _| of != turn);
                 self.approvals.retain(|_, it| it.turn != *turn);
-                let answer = Answer::clone(answer);
+                let answer = TurnAnswer::clone(answer);
                 of(turn, MomentKind::Ended { answer, effect })
             }
             change => self.waiting(change, event),
@@ -515,166 +529,5 @@ fn shown(event: &EventKind) -> String {
     match event {
         EventKind::Wanted { shown, .. } => shown.clone(),
         _ => String::new(),
-    }
-}
-
-/// A follower of an agent's journal that knows to which conversations each record belongs.
-#[derive(Debug)]
-pub struct Watch {
-    follow: Follow,
-    turns: BTreeMap<TurnId, Owner>,
-    approvals: BTreeMap<EffectId, Owner>,
-    intents: BTreeMap<EffectId, Owner>,
-}
-
-/// The records that a [`Watch`] read at once, each with its number and the conversations it belongs to. No conversation at
-/// all stands for all of them.
-pub type Watched = Vec<(u64, Arc<Record>, BTreeSet<Owner>)>;
-
-impl Watch {
-    /// Waits for the next records. None when the store is closed.
-    pub async fn next(&mut self) -> Option<Result<Watched, Error>> {
-        let entries = match self.follow.next_many(PAGE).await? {
-            Ok(entries) => entries,
-            Err(error) => return Some(Err(error.into())),
-        };
-        let mut watched = Vec::with_capacity(entries.len());
-        for entry in entries {
-            let record: Record = match journal::read(entry.payload()) {
-                Ok(record) => record,
-                Err(error) => return Some(Err(error)),
-            };
-            let owners = self.owners(&record);
-            if let Some(owners) = owners {
-                watched.push((entry.sequence(), Arc::new(record), owners));
-            }
-        }
-        Some(Ok(watched))
-    }
-
-    /// The conversations that a record belongs to: none of them, or an empty set for all of them.
-    fn owners(&mut self, record: &Record) -> Option<BTreeSet<Owner>> {
-        let mut owners = BTreeSet::new();
-        let mut all = false;
-        for change in &record.changes {
-            match change {
-                Change::Opened { turn } => {
-                    let owner = owner(&turn.heard);
-                    self.turns.insert(turn.heard.turn.clone(), owner.clone());
-                    owners.insert(owner);
-                }
-                Change::Asked { approval } => {
-                    let owner = Owner {
-                        caller: approval.by.clone(),
-                        conversation: approval.conversation.clone(),
-                    };
-                    self.approvals.insert(approval.id, owner.clone());
-                    owners.insert(owner);
-                }
-                Change::Shown { approval, .. } => {
-                    owners.extend(self.approvals.get(approval).cloned());
-                }
-                Change::Decided { approval, .. } => {
-                    owners.extend(self.approvals.remove(approval));
-                }
-                Change::Intended { pending } => {
-                    let turn = pending.intent.turn.as_ref();
-                    if let Some(owner) = turn.and_then(|it| self.turns.get(it)) {
-                        self.intents.insert(pending.intent.id, owner.clone());
-                        owners.insert(owner.clone());
-                    }
-                }
-                Change::Settled { effect } => owners.extend(self.intents.remove(effect)),
-                Change::Questioned { turn, question } => {
-                    let owner = self.turns.get(turn).cloned().unwrap_or_else(|| Owner {
-                        caller: question.caller.clone(),
-                        conversation: question.conversation.clone(),
-                    });
-                    self.turns.insert(turn.clone(), owner.clone());
-                    owners.insert(owner);
-                }
-                Change::Ended { turn, .. } | Change::Closed { turn } => {
-                    owners.extend(self.turns.remove(turn));
-                }
-                Change::Round { turn, .. }
-                | Change::Outcome { turn, .. }
-                | Change::Replied { turn, .. } => owners.extend(self.turns.get(turn).cloned()),
-                Change::Paused { .. } | Change::Fault { .. } => all = true,
-                _ => {}
-            }
-        }
-        if let EventKind::Called {
-            by, conversation, ..
-        } = &record.event.what
-            && !conversation.is_empty()
-        {
-            owners.insert(Owner {
-                caller: by.clone(),
-                conversation: conversation.clone(),
-            });
-        }
-        match (all, owners.is_empty()) {
-            (true, _) => Some(BTreeSet::new()),
-            (false, true) => None,
-            (false, false) => Some(owners),
-        }
-    }
-}
-
-fn owner(heard: &Request) -> Owner {
-    Owner {
-        caller: heard.caller().to_owned(),
-        conversation: heard.conversation.clone(),
-    }
-}
-
-/// How many records are read at once.
-const PAGE: usize = 256;
-
-impl AgentHandle {
-    /// Follows the journal from now on. Everything up to the given event is in the store.
-    pub async fn watch(&self) -> Result<(Watch, u64), Error> {
-        let (life, at) = self.life().await?;
-        self.flush().await?;
-        let context = life.context();
-        let turns = context.turns.iter();
-        let turns: BTreeMap<_, _> = turns
-            .map(|(turn, it)| (turn.clone(), owner(&it.heard)))
-            .collect();
-        let approvals = context.pending().into_iter().map(|it| {
-            let owner = Owner {
-                caller: it.by.clone(),
-                conversation: it.conversation.clone(),
-            };
-            (it.id, owner)
-        });
-        let intents = context.intents.iter().filter_map(|(id, it)| {
-            let owner = turns.get(it.intent.turn.as_ref()?)?;
-            Some((*id, owner.clone()))
-        });
-        let store = &self.population.0.parts.store;
-        let watch = Watch {
-            follow: store.follow(&journal::stream(&self.id), at),
-            approvals: approvals.collect(),
-            intents: intents.collect(),
-            turns,
-        };
-        Ok((watch, at))
-    }
-
-    /// The records of its journal after an event, at most so many, each with its number. What it perceived just now may
-    /// be missing.
-    pub async fn records(&self, after: u64, limit: usize) -> Result<Vec<(u64, Record)>, Error> {
-        journal::records(&self.population.0.parts.store, &self.id, after, limit).await
-    }
-
-    /// Everything that it perceived so far is in its journal when this returns.
-    pub async fn settle(&self) -> Result<(), Error> {
-        self.flush().await
-    }
-
-    /// The number of the last event of its journal.
-    pub async fn last_event(&self) -> Result<u64, Error> {
-        self.look(|_, event| event).await
     }
 }

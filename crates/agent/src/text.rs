@@ -269,6 +269,27 @@ pub(crate) fn in_words(value: &Value) -> String {
     }
 }
 
+/// A value in words for people: what it says of itself, else its fields with their names. JSON in a text is told the same way.
+pub(crate) fn told(value: &Value) -> String {
+    match value {
+        Value::String(text) => match text.starts_with('{').then(|| serde_json::from_str(text)) {
+            Some(Ok(inner @ Value::Object(_))) => told(&inner),
+            _ => text.clone(),
+        },
+        Value::Object(members) => match said_of(value) {
+            Some(says) => says.to_owned(),
+            None => {
+                let fields = members.iter().filter(|(_, it)| !it.is_null());
+                let fields = fields.map(|(name, it)| format!("{name}: {}", told(it)));
+                fields.collect::<Vec<_>>().join("; ")
+            }
+        },
+        Value::Array(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
 /// What an output says of itself for people: its field `says`.
 pub(crate) fn said_of(output: &Value) -> Option<&str> {
     output.get("says").and_then(Value::as_str)

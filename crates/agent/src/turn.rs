@@ -1,4 +1,4 @@
-//! A turn: what is done in the world for one request, in the order in which the agent wants it.
+//! A turn: carries out the effects of an agent for one request, in the order of the agent's intents.
 //!
 //! The agent decides by its steps; here its intents are carried out with what the request brings along, and what comes
 //! of them is told to the agent. perceive -> recall -> decide -> act -> remember, a file for each.
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::actor::{Job, Mail};
 use crate::call::CallState;
-use crate::event::{Answer, Effect, EffectId, End, EventKind, Intent, Recollection};
+use crate::event::{Effect, EffectId, End, EventKind, Intent, Recollection, TurnAnswer};
 use crate::handle::AgentHandle;
 use crate::law::Edit;
 use crate::message::{self, Body, Letter};
@@ -86,7 +86,7 @@ pub(crate) async fn run(
                         }
                         return said(answer);
                     }
-                    // It fell asleep, or stumbled over something.
+                    // The actor has stopped.
                     None => break,
                 },
                 Some(what) = doing.next(), if !doing.is_empty() => {
@@ -127,7 +127,7 @@ async fn perform(
             let model: Arc<dyn model::Model> = Arc::new(model::layer::Payer::new(model, caller));
             decide::think(&model, ctx, effect, brief).await
         }
-        Effect::Call { skill, input } => act::call(ctx, effect, &skill, input, again).await,
+        Effect::Call { skill, input } => act::call(ctx, state, effect, &skill, input, again).await,
         Effect::Clarify { question } => act::clarify(state, effect, question, again).await,
         Effect::Remember { candidates } => {
             let again = again || state.is_again();
@@ -181,7 +181,7 @@ async fn amend(
 fn answered(
     agent: &AgentHandle,
     letter: &Letter,
-    answer: &Answer,
+    answer: &TurnAnswer,
     recalled: &[Recollection],
 ) -> Artifact {
     let repeated = recalled
@@ -209,7 +209,7 @@ fn answered(
 const LETTER_ARTIFACT: &str = "letter";
 
 /// What a task comes to.
-fn said(answer: Answer) -> Outcome {
+fn said(answer: TurnAnswer) -> Outcome {
     match answer.end {
         End::Answered => Ok(Reply::Done(Value::String(answer.text))),
         End::Refused => Err(SkillError::Refused(answer.text)),

@@ -10,10 +10,10 @@ use crate::law::{Law, Refused};
 use crate::population::{Inner, Population, Profile};
 use crate::text;
 
-/// What an agent is in everything that counts, as a hash.
+/// The hash of everything in which two agents must differ: rules, skills, objectives, views.
 pub(crate) type Print = [u8; 32];
 
-/// What counts of an agent besides its law.
+/// What two agents are compared by, besides their laws.
 #[derive(Clone, Debug)]
 pub(crate) struct Traits {
     skills: Vec<String>,

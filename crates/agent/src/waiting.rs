@@ -138,8 +138,8 @@ impl AgentHandle {
     /// was checked before.
     pub async fn answer_waiting(&self, id: &str, answer: Value, by: &str) -> Result<TaskId, Error> {
         let wanted = id.to_owned();
-        let found = self.look(move |life, _| {
-            let context = life.context();
+        let found = self.look(move |state, _| {
+            let context = state.context();
             let mut approvals = context.pending().into_iter();
             let approval = approvals.find(|it| it.uuid == wanted).map(|it| Waits {
                 approval: true,
@@ -174,7 +174,7 @@ impl AgentHandle {
         let (agent, task) = self.asker(waits.by, waits.task).await?;
         let tasks = &self.population.0.tasks;
         tasks.answer(&agent, by, message(&task)).await?;
-        Ok(TaskId::from(task))
+        Ok(TaskId::from(task.as_str()))
     }
 
     /// The agent and the task at the beginning of a chain of agents that pass a question on.
@@ -189,8 +189,8 @@ impl AgentHandle {
                 .await?
                 .ok_or_else(lost)?;
             agent = self.population.agent(&through)?;
-            let question = agent.look(move |life, _| {
-                let mut questions = life.context().waiting_questions().into_iter();
+            let question = agent.look(move |state, _| {
+                let mut questions = state.context().waiting_questions().into_iter();
                 questions.find(|it| it.task == asker_task && it.scope.as_ref() == Some(&scope))
             });
             let question = question.await?.ok_or_else(lost)?;
@@ -205,7 +205,7 @@ impl AgentHandle {
         caller: String,
         conversation: String,
     ) -> Vec<(TurnId, String)> {
-        let waits = self.look(move |life, _| life.context().waiting_in(&caller, &conversation));
+        let waits = self.look(move |state, _| state.context().waiting_in(&caller, &conversation));
         waits.await.unwrap_or_default()
     }
 }

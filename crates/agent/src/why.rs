@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 use skill::QuestionAnswer;
 
-use crate::approval::Standing;
+use crate::approval::ApprovalState;
 use crate::context::{Change, Outcome};
-use crate::event::{Effect, End, EventKind, MemoryOutcome};
+use crate::event::{Effect, EffectId, End, EventKind, MemoryOutcome, TurnId};
 use crate::handle::Version;
 use crate::journal::Record;
 use crate::text;
@@ -108,20 +108,58 @@ pub(crate) fn explain_last(history: History<'_>, caller: &str, conversation: &st
     }
 }
 
+/// What a history has to say about an event: all of the request that it is about, or of the law.
+pub(crate) fn explain_event(history: History<'_>, event: u64) -> Vec<Because> {
+    let Some((_, record)) = history.iter().find(|(number, _)| *number == event) else {
+        return Vec::new();
+    };
+    if let Some(turn) = record.turn() {
+        return about_request(history, turn, None);
+    }
+    let of_law = |it: &Change| matches!(it, Change::Law { .. } | Change::LawKept { .. });
+    match record.changes.iter().any(of_law) {
+        true => about_law(history),
+        false => vec![Because {
+            says: record.sentence(),
+            event,
+        }],
+    }
+}
+
 /// Whether a question names nothing: "why did you do that?" is about what was done last.
 fn refers_back(lower: &str) -> bool {
-    const EMPTY: [&str; 22] = [
-        "why", "did", "do", "done", "does", "have", "has", "was", "were", "is", "you", "this",
-        "that", "it", "so", "just", "the", "last", "thing", "what", "happen", "happened",
-    ];
-    let words = lower.split(|letter: char| !letter.is_alphanumeric());
-    let mut words = words.filter(|word| !word.is_empty());
+    let mut words = words_of(lower);
     words.all(|word| EMPTY.contains(&word))
+}
+
+/// Words that name nothing that was done.
+const EMPTY: [&str; 30] = [
+    "why", "did", "do", "done", "does", "doing", "have", "has", "had", "been", "was", "were", "is",
+    "you", "this", "that", "it", "so", "just", "the", "last", "thing", "what", "happen",
+    "happened", "today", "now", "lately", "recently", "all",
+];
+
+/// Further words that most questions have, so that two which share them need not be about the same.
+const COMMON: [&str; 24] = [
+    "a", "an", "and", "or", "of", "to", "in", "on", "for", "with", "about", "how", "when", "where",
+    "which", "who", "can", "could", "will", "would", "me", "my", "your", "please",
+];
+
+fn words_of(lower: &str) -> impl Iterator<Item = &str> {
+    let words = lower.split(|letter: char| !letter.is_alphanumeric());
+    words.filter(|word| !word.is_empty())
+}
+
+/// The words of a question that can tell what it is about.
+fn telling(lower: &str) -> String {
+    let words = words_of(lower);
+    let words = words.filter(|word| !EMPTY.contains(word) && !COMMON.contains(word));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The last request that has ended and led to a call, or else the last that has ended; or the last call by name. `of` says
 /// which callers and conversations count.
-fn last_act(history: History<'_>, of: impl Fn(&str, &str) -> bool) -> Option<String> {
+fn last_act(history: History<'_>, of: impl Fn(&str, &str) -> bool) -> Option<TurnId> {
     let mut turns: BTreeMap<&str, bool> = BTreeMap::new();
     let (mut act, mut talk) = (None, None);
     for (_, record) in history {
@@ -155,7 +193,7 @@ fn last_act(history: History<'_>, of: impl Fn(&str, &str) -> bool) -> Option<Str
             }
         }
     }
-    act.or(talk).map(str::to_owned)
+    act.or(talk).map(TurnId::from)
 }
 
 fn mentions(text: &str, words: &[&str]) -> bool {
@@ -165,26 +203,28 @@ fn mentions(text: &str, words: &[&str]) -> bool {
 
 /// The request that a question is about: named by its task, by a skill it led to, or by words of the request, of what was
 /// done for it and of the answer. Of several the last counts.
-fn request_of(history: History<'_>, question: &str, least: f64) -> Option<String> {
+fn request_of(history: History<'_>, question: &str, least: f64) -> Option<TurnId> {
     let lower = question.to_lowercase();
+    let telling = telling(&lower);
+    let relevance = |other: &str| text::relevance(&telling, [other]);
     let of_call = |skill: &str, input: &Value| match lower.contains(skill) {
         true => 0.9,
-        false => text::relevance(question, [&*input.to_string()]),
+        false => relevance(&input.to_string()),
     };
-    let mut best: Option<(f64, String)> = None;
+    let mut best: Option<(f64, TurnId)> = None;
     let mut consider = |score: f64, turn: &str| {
         // A word in common by chance is no reason.
         if score >= least && best.as_ref().is_none_or(|(before, _)| score >= *before) {
-            best = Some((score, turn.to_owned()));
+            best = Some((score, turn.into()));
         }
     };
     for (_, record) in history {
         match &record.event.what {
-            EventKind::Heard(heard) if question.contains(&heard.turn) => {
+            EventKind::Heard(heard) if question.contains(heard.turn.as_str()) => {
                 return Some(heard.turn.clone());
             }
             EventKind::Heard(heard) => {
-                consider(text::relevance(question, [&*heard.text]), &heard.turn);
+                consider(relevance(&heard.text), &heard.turn);
             }
             EventKind::Wanted { turn, .. } | EventKind::Called { turn, .. }
                 if question.contains(turn.as_str()) =>
@@ -209,7 +249,7 @@ fn request_of(history: History<'_>, question: &str, least: f64) -> Option<String
                     }
                 }
                 Change::Ended { turn, answer } => {
-                    consider(text::relevance(question, [&*answer.text]), turn);
+                    consider(relevance(&answer.text), turn);
                 }
                 _ => {}
             }
@@ -356,7 +396,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
             } if it == turn => say(match answer {
                 QuestionAnswer::Given(answer) => {
                     let words = answer.get("answer").unwrap_or(answer);
-                    let words = text::bounded(&text::in_words(words), 200);
+                    let words = text::bounded(&text::told(words), 200);
                     format!("{} answered: {words}", name(by))
                 }
                 QuestionAnswer::Declined => format!("{} declined to answer.", name(by)),
@@ -371,8 +411,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
             } if it == turn => {
                 // One that waited is wanted again when it goes on.
                 if !heard && places.insert(place) {
-                    let input = text::bounded(&input.to_string(), 200);
-                    say(format!("{} called {skill} with {input}.", name(by)));
+                    say(format!("{} called {}.", name(by), with(skill, input)));
                 }
                 let asked = record
                     .changes
@@ -391,8 +430,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                 ..
             } if it == turn => {
                 if places.is_empty() {
-                    let input = text::bounded(&input.to_string(), 200);
-                    say(format!("{} called {skill} with {input}.", name(by)));
+                    say(format!("{} called {}.", name(by), with(skill, input)));
                 }
                 say(came(outcome));
             }
@@ -402,14 +440,13 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
             match change {
                 Change::Found { turn: it, found } if it == turn && !found.is_empty() => {
                     let best = &found[0];
-                    let count = found.len();
-                    let things = match count {
-                        1 => "one thing:".to_owned(),
-                        count => format!("{count} things, above all"),
+                    let records = match found.len() {
+                        1 => "1 record".to_owned(),
+                        many => format!("{many} records, most relevant"),
                     };
                     say(format!(
-                        "I remembered {things} \u{201c}{}\u{201d} from {} (record {}).",
-                        text::bounded(&best.text, 200),
+                        "I recalled {records}: \u{201c}{}\u{201d} from {} (record {}).",
+                        text::bounded(&text::told(&Value::String(best.text.clone())), 200),
                         best.source,
                         best.record,
                     ));
@@ -419,10 +456,7 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                 }
                 Change::Intended { pending } if pending.intent.turn.as_deref() == Some(turn) => {
                     if let Effect::Call { skill, input } = &pending.intent.effect {
-                        say(format!(
-                            "I decided to call {skill} with {}.",
-                            text::bounded(&input.to_string(), 200)
-                        ));
+                        say(format!("I decided to call {}.", with(skill, input)));
                     }
                 }
                 Change::Decided {
@@ -431,19 +465,21 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
                     by,
                 } if belongs(history, *approval, turn) => {
                     say(match standing {
-                        Standing::Approved(with) if modified(history, *approval, with) => {
-                            let with = text::bounded(&with.to_string(), 200);
+                        ApprovalState::Approved(with) if modified(history, *approval, with) => {
+                            let with = text::bounded(&text::told(with), 200);
                             let by = decider(name(by), record);
                             format!("{by} approved it with another input: {with}.")
                         }
-                        Standing::Approved(_) => {
+                        ApprovalState::Approved(_) => {
                             format!("{} approved it.", decider(name(by), record))
                         }
-                        Standing::Rejected(why) => {
+                        ApprovalState::Rejected(why) => {
                             format!("{} rejected it: {why}.", decider(name(by), record))
                         }
-                        Standing::Expired => "Nobody decided in time.".to_owned(),
-                        Standing::Pending => continue,
+                        ApprovalState::Expired => {
+                            "The approval expired without a decision.".to_owned()
+                        }
+                        ApprovalState::Pending => continue,
                     });
                 }
                 Change::Passed {
@@ -481,6 +517,14 @@ fn about_request(history: History<'_>, turn: &str, you: Option<&str>) -> Vec<Bec
     because
 }
 
+/// A skill with its input, as the end of a sentence.
+fn with(skill: &str, input: &Value) -> String {
+    match &*text::bounded(&text::told(input), 200) {
+        "" => skill.to_owned(),
+        input => format!("{skill} with {input}"),
+    }
+}
+
 /// The person who decided, with the permission to decide about calls of others where it was used.
 fn decider(name: String, record: &Record) -> String {
     match &record.event.what {
@@ -495,30 +539,14 @@ fn decider(name: String, record: &Record) -> String {
 fn came(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Gave(output) => {
-            format!("It gave: {}", text::bounded(&told(output), 200))
+            format!("It gave: {}", text::bounded(&text::told(output), 200))
         }
         Outcome::Failed(_, why) => format!("Nothing came of it: {why}."),
     }
 }
 
-/// An output as people read it: what it says of itself, or its fields by name.
-fn told(output: &Value) -> String {
-    let parsed = output.as_str().and_then(|it| serde_json::from_str(it).ok());
-    let output = parsed.as_ref().filter(|it: &&Value| it.is_object()).unwrap_or(output);
-    match (text::said_of(output), output) {
-        (Some(says), _) => says.to_owned(),
-        (None, Value::Object(members)) => {
-            let members = members
-                .iter()
-                .map(|(name, value)| format!("{name} {}", text::in_words(value)));
-            members.collect::<Vec<_>>().join(", ")
-        }
-        _ => text::in_words(output),
-    }
-}
-
 /// Whether a call was approved with another input than it was wanted with.
-fn modified(history: History<'_>, approval: u64, with: &Value) -> bool {
+fn modified(history: History<'_>, approval: EffectId, with: &Value) -> bool {
     let mut changes = history.iter().flat_map(|(_, record)| &record.changes);
     changes.any(|change| {
         matches!(change, Change::Asked { approval: it } if it.id == approval
@@ -527,7 +555,7 @@ fn modified(history: History<'_>, approval: u64, with: &Value) -> bool {
 }
 
 /// Whether an approval was asked for a request.
-fn belongs(history: History<'_>, approval: u64, turn: &str) -> bool {
+fn belongs(history: History<'_>, approval: EffectId, turn: &str) -> bool {
     let mut changes = history.iter().flat_map(|(_, record)| &record.changes);
     changes.any(|change| {
         matches!(change, Change::Asked { approval: it } if it.id == approval && it.turn == turn)

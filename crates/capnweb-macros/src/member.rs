@@ -48,7 +48,7 @@ pub(crate) struct Parameter {
 }
 
 /// Where a signature stands, which decides what it may say.
-pub(crate) enum Place<'a> {
+pub(crate) enum Container<'a> {
     Trait,
     /// In the impl of this type.
     Impl(&'a Type),
@@ -111,7 +111,7 @@ impl Marker {
 impl Member {
     /// Reads an exposed member. All that is wrong with it is one error of many messages.
     pub(crate) fn read(
-        place: &Place<'_>,
+        place: &Container<'_>,
         attributes: &[Attribute],
         marker: Option<Marker>,
         signature: &Signature,
@@ -201,7 +201,7 @@ impl Member {
 }
 
 impl Parameter {
-    fn read(place: &Place<'_>, pattern: &Pat, takes: &Type) -> Result<Self> {
+    fn read(place: &Container<'_>, pattern: &Pat, takes: &Type) -> Result<Self> {
         let ident = match pattern {
             Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => {
                 pattern.ident.clone()
@@ -226,21 +226,21 @@ impl Parameter {
 }
 
 /// How the receiver takes the object.
-fn object(place: &Place<'_>, receiver: &Receiver) -> Result<Object> {
+fn object(place: &Container<'_>, receiver: &Receiver) -> Result<Object> {
     match (&receiver.kind, place) {
         (ReceiverKind::Reference(_, _, None), _) => Ok(Object::Borrowed),
         (ReceiverKind::Reference(_, _, Some(_)), _) => Err(Error::new_spanned(
             receiver,
             "a target is shared by all calls that are running, so a member takes `&self`; keep what changes behind a lock",
         )),
-        (ReceiverKind::Typed(_, typed), Place::Impl(_)) if is_shared_self(typed) => {
+        (ReceiverKind::Typed(_, typed), Container::Impl(_)) if is_shared_self(typed) => {
             Ok(Object::Shared)
         }
-        (_, Place::Impl(_)) => Err(Error::new_spanned(
+        (_, Container::Impl(_)) => Err(Error::new_spanned(
             receiver,
             "a member takes `&self` or `self: Arc<Self>`",
         )),
-        (_, Place::Trait) => Err(Error::new_spanned(receiver, "a member takes `&self`")),
+        (_, Container::Trait) => Err(Error::new_spanned(receiver, "a member takes `&self`")),
     }
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn is_shared_self(typed: &Type) -> bool {
 }
 
 /// A type of a signature in words that mean the same outside of the trait or impl.
-fn portable(place: &Place<'_>, original: &Type) -> Result<TokenStream> {
+fn portable(place: &Container<'_>, original: &Type) -> Result<TokenStream> {
     let tokens = original.to_token_stream();
     if contains(&tokens, "impl") {
         return Err(Error::new_spanned(
@@ -266,12 +266,12 @@ fn portable(place: &Place<'_>, original: &Type) -> Result<TokenStream> {
         ));
     }
     match place {
-        Place::Impl(object) => Ok(replace_self(tokens, &object.to_token_stream())),
-        Place::Trait if contains(&tokens, "Self") => {
+        Container::Impl(object) => Ok(replace_self(tokens, &object.to_token_stream())),
+        Container::Trait if contains(&tokens, "Self") => {
             let message = "a caller does not know which type implements the trait: use `Stub<dyn …>` instead of `Self`";
             Err(Error::new_spanned(original, message))
         }
-        Place::Trait => Ok(tokens),
+        Container::Trait => Ok(tokens),
     }
 }
 

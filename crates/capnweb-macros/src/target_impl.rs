@@ -8,7 +8,7 @@ use syn::{
 };
 
 use crate::generate::{Interface, TargetArguments, allow};
-use crate::member::{Errors, Marker, Member, Place, docs, is_shared_self};
+use crate::member::{Container, Errors, Marker, Member, docs, is_shared_self};
 
 pub(crate) fn expand(arguments: &TargetArguments, mut item: ItemImpl) -> TokenStream {
     let generated =
@@ -78,7 +78,7 @@ fn read_member(object: &Type, method: &mut ImplItemFn) -> Result<Option<Member>>
         None if !is_public || !has_object(method) => return Ok(None),
         _ => {}
     }
-    let member = Member::read(&Place::Impl(object), &method.attrs, marker, &method.sig)?;
+    let member = Member::read(&Container::Impl(object), &method.attrs, marker, &method.sig)?;
     // `pub` and owned parameters are for peers, which need both even if the crate itself does not.
     method.attrs.push(parse_quote!(#[allow(unreachable_pub, clippy::needless_pass_by_value, reason = "for peers")]));
     Ok(Some(member))

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::{Error, ItemTrait, Result, ReturnType, TraitItem, TraitItemFn, parse_quote};
 
 use crate::generate::{Interface, TargetArguments, allow};
-use crate::member::{Errors, Marker, Member, Place, docs};
+use crate::member::{Container, Errors, Marker, Member, docs};
 
 pub(crate) fn expand(arguments: &TargetArguments, mut item: ItemTrait) -> TokenStream {
     match read(arguments, &mut item) {
@@ -48,7 +48,7 @@ fn read(arguments: &TargetArguments, item: &mut ItemTrait) -> Result<Vec<Member>
 
 fn read_member(method: &mut TraitItemFn) -> Result<Member> {
     let marker = Marker::take(&mut method.attrs)?;
-    Member::read(&Place::Trait, &method.attrs, marker, &method.sig)
+    Member::read(&Container::Trait, &method.attrs, marker, &method.sig)
 }
 
 fn generate(item: &ItemTrait, members: Vec<Member>) -> TokenStream {

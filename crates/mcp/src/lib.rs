@@ -38,8 +38,8 @@ pub use client::{
 pub use limits::{Limits, ToolLimits};
 pub use relay::{RelayTarget, relay};
 pub use server::http::{Http, HttpConfig, PATH, refusal};
-pub use server::request::{Answer, Answering, Identity, Request, Responder};
-pub use server::revision::{Client, Revision};
+pub use server::request::{Answering, Identity, Request, RequestResult, Responder};
+pub use server::revision::{ClientInfo, Revision};
 pub use server::rpc::{Id, RpcError, code};
 pub use server::stdio::{lines, stdio};
 pub use server::{Config, Handler, METHODS, random_key};

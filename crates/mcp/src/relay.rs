@@ -64,7 +64,7 @@ pub async fn relay(
     let (out, waiting) = mpsc::channel(WAITING);
     let mut writer = JoinSet::new();
     writer.spawn(write_all(write, waiting));
-    let way = Way {
+    let link = ServerLink {
         http: target.dialer.http(),
         target: Arc::new(target),
         session: Arc::default(),
@@ -87,7 +87,7 @@ pub async fn relay(
             }
             Line::Unreadable(Unreadable { error, id, .. }) => Some(rpc::error(id.as_ref(), &error)),
             Line::Message(message, bytes) => {
-                calls.pass(&way, *message, bytes.into()).await;
+                calls.pass(&link, *message, bytes.into()).await;
                 None
             }
         };
@@ -101,8 +101,8 @@ pub async fn relay(
         () = tokio::time::sleep(GRACE) => {}
     }
     drop(calls);
-    way.close().await;
-    drop((way, out));
+    link.close().await;
+    drop((link, out));
     while writer.join_next().await.is_some() {}
 }
 
@@ -115,27 +115,27 @@ struct Calls {
 }
 
 impl Calls {
-    async fn pass(&mut self, way: &Way, message: Message, bytes: Bytes) {
+    async fn pass(&mut self, link: &ServerLink, message: Message, bytes: Bytes) {
         while self.tasks.try_join_next().is_some() {}
         self.open.retain(|_, task| !task.is_finished());
         match &message {
             Message::Request { id, method, .. } if method != "initialize" => {
-                let (id, way) = (id.clone(), way.clone());
+                let (id, link) = (id.clone(), link.clone());
                 let task = self
                     .tasks
-                    .spawn(async move { way.pass(&message, bytes).await });
+                    .spawn(async move { link.pass(&message, bytes).await });
                 self.open.insert(id, task);
             }
             Message::Notification { method, params } if method == "notifications/cancelled" => {
                 let id = params.as_ref().and_then(|params| params.get("requestId"));
                 let id = id.and_then(|id| serde_json::from_value::<Id>(id.clone()).ok());
                 let open = id.and_then(|id| self.open.remove(&id));
-                match way.session() {
-                    Some(_) => way.pass(&message, bytes).await,
+                match link.session() {
+                    Some(_) => link.pass(&message, bytes).await,
                     None => open.iter().for_each(AbortHandle::abort),
                 }
             }
-            _ => way.pass(&message, bytes).await,
+            _ => link.pass(&message, bytes).await,
         }
     }
 
@@ -144,9 +144,9 @@ impl Calls {
     }
 }
 
-/// The way to the server and back.
+/// The connection of the relay to its server.
 #[derive(Clone)]
-struct Way {
+struct ServerLink {
     http: HttpClient,
     target: Arc<RelayTarget>,
     /// The session and the revision that `initialize` led to.
@@ -160,7 +160,7 @@ struct Session {
     revision: Option<HeaderValue>,
 }
 
-impl Way {
+impl ServerLink {
     /// Sends a message and writes what it is answered with. What fails is told under the id of the request.
     async fn pass(&self, message: &Message, bytes: Bytes) {
         let id = match message {
@@ -216,7 +216,7 @@ impl Way {
         if !answer.is_object() {
             return Err(format!("HTTP {status}"));
         }
-        // What was refused before it was read bears no id.
+        // A refusal of a message that was not parsed has the id null.
         if answer["id"].is_null() {
             answer["id"] = serde_json::to_value(id).unwrap_or_default();
             self.write(answer.to_string().into()).await;

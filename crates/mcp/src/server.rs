@@ -47,7 +47,7 @@ mod task;
 mod tool;
 
 pub use method::METHODS;
-use request::{Answer, Answering, Identity, Request, Responder};
+use request::{Answering, Identity, Request, RequestResult, Responder};
 use rpc::RpcError;
 use state::StateSeal;
 use tool::Tool;
@@ -131,7 +131,7 @@ struct Inner {
     /// The index in `tools`, by name.
     places: HashMap<String, usize>,
     /// The result of `tools/list`, written once: since 2026-07-28, and before.
-    lists: [Answer; 2],
+    lists: [RequestResult; 2],
     seal: StateSeal,
 }
 
@@ -181,7 +181,7 @@ impl Handler {
     }
 
     /// Answers one request.
-    async fn handle(self, mut request: Request) -> Result<Answer, RpcError> {
+    async fn handle(self, mut request: Request) -> Result<RequestResult, RpcError> {
         method::check(&request, self.caller(&request))?;
         let method = request.method.clone();
         let skills = &self.inner.config.skills;
@@ -206,11 +206,11 @@ impl Handler {
             }
             "prompts/get" => {
                 let params: prompt::PromptParams = request.params()?;
-                Answer::complete(&prompt::get(skills, &params.name)?)
+                RequestResult::complete(&prompt::get(skills, &params.name)?)
             }
             "resources/list" => {
                 let page = request.params()?;
-                Answer::complete(&self.resources(page, &request).await?)
+                RequestResult::complete(&self.resources(page, &request).await?)
             }
             "resources/templates/list" => {
                 let _: resource::PageParams = request.params()?;
@@ -218,24 +218,24 @@ impl Handler {
             }
             "resources/read" => {
                 let params = request.params()?;
-                Answer::complete(&self.read(params, &request).await?)
+                RequestResult::complete(&self.read(params, &request).await?)
             }
             "tasks/get" => {
                 let params = request.params()?;
                 require_tasks(&request)?;
-                Answer::complete(&self.show_task(params, &request).await?)
+                RequestResult::complete(&self.show_task(params, &request).await?)
             }
             "tasks/update" => {
                 let params = request.params()?;
                 require_tasks(&request)?;
                 self.answer_task(params, &request).await?;
-                Ok(Answer::empty())
+                Ok(RequestResult::empty())
             }
             "tasks/cancel" => {
                 let params = request.params()?;
                 require_tasks(&request)?;
                 self.end_task(params, &request).await?;
-                Ok(Answer::empty())
+                Ok(RequestResult::empty())
             }
             method => Err(RpcError::unknown_method(method)),
         }
@@ -301,22 +301,22 @@ impl CacheHints {
 }
 
 /// A list of one page, under the name that its method has for it, which may be kept for so many milliseconds.
-fn listed(name: &str, list: &impl Serialize, ttl_ms: u64) -> Result<Answer, RpcError> {
+fn listed(name: &str, list: &impl Serialize, ttl_ms: u64) -> Result<RequestResult, RpcError> {
     let hints = CacheHints {
         ttl_ms,
         ..CacheHints::NONE
     };
     let mut result = json!(hints);
     result[name] = json!(list);
-    Answer::complete(&result)
+    RequestResult::complete(&result)
 }
 
 /// The result of `tools/list`.
-fn list(tools: &[Tool]) -> Answer {
+fn list(tools: &[Tool]) -> RequestResult {
     let millis = u64::try_from(LIST_TIME.as_millis()).unwrap_or(u64::MAX);
     listed("tools", &tools, millis).unwrap_or_else(|error| {
         tracing::error!(%error, "the list of tools cannot be written");
-        Answer::empty()
+        RequestResult::empty()
     })
 }
 

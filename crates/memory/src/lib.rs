@@ -90,7 +90,7 @@ pub use graph::{EntityKind, Node};
 pub use layer::{Lasting, Layer};
 pub use memory::{Access, Handle, Memory, Options, SpaceName};
 pub use reason::{Draft, Lacking, Reason};
-pub use recall::{Answer, Hit, Link, Mode, Noted, Recall, Relation, Sign, Weights};
+pub use recall::{Hit, Link, Mode, Noted, Recall, RecallAnswer, Relation, Sign, Weights};
 pub use record::{Certainty, Content, Kept, Record, RecordId, Standing, Support, Tombstone, Usage};
 pub use rules::{NotAdmitted, Rules};
 pub use tables::TABLES;

@@ -32,7 +32,7 @@ mod best_tests;
 pub(crate) mod question;
 pub(crate) mod rank;
 #[cfg(test)]
-#[path = "recall/rank_reference.rs"]
+#[path = "recall/rank_reference_tests.rs"]
 mod rank_reference;
 #[cfg(test)]
 #[path = "recall/rank_tests.rs"]
@@ -43,7 +43,7 @@ pub(crate) mod vectors;
 mod vectors_tests;
 mod weights;
 
-use answer::{Asked, answer};
+use answer::{RecallInput, answer};
 use rank::Ranker;
 pub use rank::Sign;
 pub use weights::Weights;
@@ -57,7 +57,7 @@ const RANKERS: usize = 2;
 impl Handle {
     /// Answers a question from the records of this space. Every right allows it; with that of reading alone no hit counts
     /// as used.
-    pub async fn recall(&self, recall: Recall) -> Result<Arc<Answer>, Error> {
+    pub async fn recall(&self, recall: Recall) -> Result<Arc<RecallAnswer>, Error> {
         recall.check()?;
         let space = self.load().await?;
         let (recaller, rules) = (self.memory().recaller(), self.rules());
@@ -83,7 +83,7 @@ impl Handle {
 }
 
 /// Answers, each with the version of its space that it was computed from.
-type Cache = FxHashMap<(SpaceName, Viewer, Recall), (u64, Arc<Answer>)>;
+type Cache = FxHashMap<(SpaceName, Viewer, Recall), (u64, Arc<RecallAnswer>)>;
 
 /// Computes answers and caches them.
 ///
@@ -123,7 +123,7 @@ impl Recaller {
         viewer: &Viewer,
         recall: &Recall,
         rules: &Rules,
-    ) -> Arc<Answer> {
+    ) -> Arc<RecallAnswer> {
         let key = (name.clone(), viewer.clone(), recall.clone());
         // Read before the answer is computed: if a change comes in between, the cached answer is of an old version and
         // is computed again.
@@ -136,7 +136,7 @@ impl Recaller {
         }
         let (vector, retriever) = self.embed(space, &recall.question).await;
         let weights = recall.mode.adjust(&self.weights);
-        let asked = Asked {
+        let asked = RecallInput {
             recall,
             vector: vector.as_deref(),
             weights: &weights,
@@ -321,7 +321,7 @@ pub enum Noted {
 
 /// The answer to a question.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct RecallAnswer {
     /// Sorted, the best hit first.
     pub hits: Vec<Hit>,
     /// Entities that the question names, and those that the hits are about.

@@ -36,4 +36,4 @@ pub use embed::{Embed, Vectors, cosine, unit};
 pub use error::Error;
 pub use model::Model;
 pub use reply::{Delta, Deltas, End, Reply, Usage};
-pub use request::{Call, CallResult, Message, Quotation, Request, Said, Tool};
+pub use request::{AssistantMessage, Call, CallResult, Message, Quotation, Request, Tool};

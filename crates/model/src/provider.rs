@@ -51,7 +51,7 @@ use crate::limits::{MAX_ERROR, MAX_VECTORS};
 use crate::model::Model;
 use crate::reply::{Delta, Deltas};
 use crate::request::Request;
-use dialect::{Dialect, Place, ReadReply};
+use dialect::{Dialect, ModelRef, ReadReply};
 use frames::Frames;
 
 /// What is said of a reply that is not in the form of the provider at all.
@@ -107,8 +107,13 @@ impl FromStr for Kind {
     }
 }
 
-/// Finds a key at the time of each request, so that it can change meanwhile; else says why there is none.
-pub type FindKey = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+/// Finds a key at the time of each request, so that it can change meanwhile.
+pub type FindKey = Arc<dyn Fn() -> Result<String, MissingKey> + Send + Sync>;
+
+/// Why there is no API key for a request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MissingKey(pub String);
 
 /// An API key. Its `Debug` does not show it.
 #[derive(Clone)]
@@ -142,7 +147,9 @@ impl Key {
     fn header(&self, dialect: &Dialect) -> Result<HeaderValue, Error> {
         let written = match &self.0 {
             KeySource::Text(key) => (dialect.key.1)(key),
-            KeySource::Found(find) => (dialect.key.1)(find().map_err(Error::Auth)?.trim()),
+            KeySource::Found(find) => {
+                (dialect.key.1)(find().map_err(|why| Error::Auth(why.0))?.trim())
+            }
         };
         let value = HeaderValue::try_from(written);
         let mut value = value.map_err(|_| {
@@ -198,7 +205,7 @@ impl Endpoint {
 struct Line {
     name: Arc<str>,
     dialect: &'static Dialect,
-    place: Arc<Place>,
+    place: Arc<ModelRef>,
     /// The base address, with a slash at its end.
     url: Arc<str>,
     key: Option<Key>,
@@ -218,7 +225,7 @@ impl Line {
             name: format!("{}:{}", dialect.name, endpoint.model).into(),
             dialect,
             url: format!("{}/", url.trim_end_matches('/')).into(),
-            place: Arc::new(Place {
+            place: Arc::new(ModelRef {
                 model: endpoint.model,
                 is_own: endpoint.url.is_none(),
             }),

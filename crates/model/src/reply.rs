@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::limits::MAX_REPLY;
-use crate::request::{Call, Message, Said};
+use crate::request::{AssistantMessage, Call, Message};
 
 /// A reply as it arrives: any number of deltas, then exactly one [`Delta::End`] or one error, then the end of the
 /// stream. The request is sent at the first poll; dropping the stream cancels it.
@@ -26,7 +26,7 @@ pub enum Delta {
     /// limits between pieces start again.
     Working,
     Call(Call),
-    /// Opaque data of the model, to be sent back to it with its calls; see [`Said::thoughts`].
+    /// Opaque data of the model, to be sent back to it with its calls; see [`AssistantMessage::thoughts`].
     Thought(String),
     /// The usage so far; a later one replaces an earlier one.
     Usage(Usage),
@@ -130,7 +130,7 @@ impl Reply {
 
     /// The reply as a message of the conversation, for the next request.
     pub fn into_message(self) -> Message {
-        Message::Model(Said {
+        Message::Model(AssistantMessage {
             text: self.text,
             calls: self.calls,
             thoughts: self.thoughts,

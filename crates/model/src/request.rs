@@ -76,7 +76,7 @@ pub enum Message {
     User(String),
     /// Words of another party that stand where a user's do: what memory holds, a letter of another agent.
     Quoted(Quotation),
-    Model(Said),
+    Model(AssistantMessage),
     /// The result of a call. Every call in a message of the model must have its result before the next message of the
     /// user or the model; providers refuse a conversation without.
     Result(CallResult),
@@ -111,7 +111,7 @@ fn quoted(text: &str) -> String {
 
 /// A message of the model, as it is sent back to it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct AssistantMessage {
     pub text: String,
     pub calls: Vec<Call>,
     /// Opaque data of the model, such as signed reasoning that some want to see again with the result of a call. It is

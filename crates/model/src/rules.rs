@@ -14,13 +14,13 @@
 //!
 //! Layout: `text` and `pattern` match words; `fields` fills the arguments of a tool; `talk` is what people say besides
 //! requests; `known` is the list of known requests; `example` matches examples of tools; `sentence` tells questions and
-//! statements; `beyond` knows what takes more than rules; `answer` writes the replies.
+//! statements; `missing` has the requests that need a language model or a skill; `answer` writes the replies.
 
 mod answer;
-mod beyond;
 mod example;
 mod fields;
 mod known;
+mod missing;
 mod pattern;
 mod sentence;
 mod talk;
@@ -37,9 +37,12 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::reply::{Delta, Deltas, End};
 use crate::request::{Call, CallResult, Message, Request, Tool};
-use beyond::Beyond;
 use fields::Unfilled;
+use missing::Missing;
 use text::Forms;
+
+/// The name of the rules as a model.
+pub const NAME: &str = "rules";
 
 /// The plan for a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,27 +56,28 @@ pub enum Plan {
     Unknown(String),
 }
 
-/// Why rules answer and not a language model.
+/// Why the rules answer instead of a language model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mind {
-    /// None is configured.
+pub enum NoModel {
     #[default]
-    None,
-    /// One is configured and gives no answer.
-    Away,
+    NotConfigured,
+    /// A language model is configured, and its request failed.
+    Failed,
+    /// A language model is configured and answers other requests; this one needs none.
+    NotNeeded,
 }
 
 /// Plans a request where no language model is configured. The same request with the same tools always gives the same plan.
 pub fn plan(request: &str, tools: &[Tool]) -> Plan {
-    plan_with(request, tools, Mind::None)
+    plan_with(request, tools, NoModel::NotConfigured)
 }
 
 /// Plans a request; answers say what keeps a language model from answering.
-pub fn plan_with(request: &str, tools: &[Tool], mind: Mind) -> Plan {
+pub fn plan_with(request: &str, tools: &[Tool], cause: NoModel) -> Plan {
     let said = text::polite(request.trim());
     let signs = |text: &str| !text.is_empty() && text.chars().all(|it| "?!. ".contains(it));
     if said.is_empty() || signs(said) || matches!(said, "/help" | "/?") {
-        return Plan::Answer(answer::help(tools, mind));
+        return Plan::Answer(answer::help(tools, cause));
     }
     let unfilled = match direct(said, tools) {
         Some((tool, Ok(arguments))) => return calls(tool, [arguments]),
@@ -91,12 +95,12 @@ pub fn plan_with(request: &str, tools: &[Tool], mind: Mind) -> Plan {
     if let Some((tool, arguments)) = example::by_slots(&words, tools).or_else(exact) {
         return calls(tool, [arguments]);
     }
-    if let Some(plan) = spoken(request.trim(), &said, tools, mind) {
+    if let Some(plan) = spoken(request.trim(), &said, tools, cause) {
         return plan;
     }
     let impossible = match known::find(&words, tools) {
-        Some(known::Found::Possible(tool, arguments)) => return calls(tool, arguments),
-        Some(known::Found::Impossible(what)) => Some(what),
+        Some(known::KnownRequest::Possible(tool, arguments)) => return calls(tool, arguments),
+        Some(known::KnownRequest::Impossible(what)) => Some(what),
         None => None,
     };
     if let Some((tool, arguments)) = example::by_likeness(&words, tools) {
@@ -108,12 +112,12 @@ pub fn plan_with(request: &str, tools: &[Tool], mind: Mind) -> Plan {
     if let Some(what) = impossible {
         return Plan::Decline(answer::impossible(what, tools));
     }
-    let lacks = |what: &Beyond| match what {
-        Beyond::Model(_) => true,
-        Beyond::Skill(_) => !answer::has_namesake(&words, tools),
+    let lacks = |what: &Missing| match what {
+        Missing::Model(_) => true,
+        Missing::Skill(_) => !answer::has_namesake(&words, tools),
     };
-    if let Some(what) = beyond::find(&words).filter(lacks) {
-        return Plan::Unknown(answer::beyond(what, tools, mind));
+    if let Some(what) = missing::find(&words).filter(lacks) {
+        return Plan::Unknown(answer::missing(what, tools, cause));
     }
     let sentence = match () {
         () if sentence::is_question(&words) => sentence::recall(&words, tools),
@@ -122,15 +126,15 @@ pub fn plan_with(request: &str, tools: &[Tool], mind: Mind) -> Plan {
     };
     match sentence {
         Some((tool, arguments)) => calls(tool, [arguments]),
-        None => Plan::Unknown(answer::not_understood(&said, tools, mind)),
+        None => Plan::Unknown(answer::not_understood(&said, tools, cause)),
     }
 }
 
 /// The plan for what people say besides requests: the whole of it, or what is left without polite words.
-fn spoken(whole: &str, said: &str, tools: &[Tool], mind: Mind) -> Option<Plan> {
+fn spoken(whole: &str, said: &str, tools: &[Tool], cause: NoModel) -> Option<Plan> {
     let phrase = |text: &str| {
         let text = text::written_out(text, Forms::All);
-        talk::plan(&text::Words::of(&text), tools, mind)
+        talk::plan(&text::Words::of(&text), tools, cause)
     };
     phrase(whole).or_else(|| phrase(said))
 }
@@ -171,7 +175,7 @@ fn direct<'a>(said: &str, tools: &'a [Tool]) -> Option<(&'a Tool, Result<Value, 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
     /// Why they answer and not a language model.
-    pub mind: Mind,
+    pub cause: NoModel,
 }
 
 impl Rules {
@@ -183,11 +187,11 @@ impl Rules {
 
 impl Model for Rules {
     fn name(&self) -> &str {
-        "rules"
+        NAME
     }
 
     fn reply(&self, request: Request) -> Deltas {
-        let deltas = match decide(&request, self.mind) {
+        let deltas = match decide(&request, self.cause) {
             Err(error) => vec![Err(error)],
             Ok(Plan::Answer(text)) => vec![Ok(Delta::Text(text)), Ok(Delta::End(End::Said))],
             Ok(Plan::Decline(why) | Plan::Unknown(why)) => {
@@ -202,7 +206,7 @@ impl Model for Rules {
     }
 }
 
-fn decide(request: &Request, mind: Mind) -> Result<Plan, Error> {
+fn decide(request: &Request, cause: NoModel) -> Result<Plan, Error> {
     if request.output.is_some() {
         let why = "structured output needs a language model: configure one";
         return Err(Error::Unsupported(why.to_owned()));
@@ -212,9 +216,9 @@ fn decide(request: &Request, mind: Mind) -> Result<Plan, Error> {
         return Ok(Plan::Answer(answer::results(&results)));
     }
     match request.messages.last() {
-        Some(Message::User(said)) => Ok(plan_with(said, &request.tools, mind)),
-        Some(Message::Quoted(words)) => Ok(plan_with(&words.text, &request.tools, mind)),
-        _ => Ok(Plan::Answer(answer::help(&request.tools, mind))),
+        Some(Message::User(said)) => Ok(plan_with(said, &request.tools, cause)),
+        Some(Message::Quoted(words)) => Ok(plan_with(&words.text, &request.tools, cause)),
+        _ => Ok(Plan::Answer(answer::help(&request.tools, cause))),
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Plan, Rules, plan};
-use crate::{Call, CallResult, Error, Message, Model as _, Request, Said, Tool};
+use crate::{AssistantMessage, Call, CallResult, Error, Message, Model as _, Request, Tool};
 
 /// A schema of an object with fields of text, of which the first so many must be there.
 fn takes(fields: &[&str], required: usize) -> Value {
@@ -325,7 +325,7 @@ async fn only_what_came_of_the_last_calls_is_told() {
         arguments: json!({}),
     };
     let result = Message::Result(CallResult::of(&call, "pong"));
-    let said = Message::Model(Said::default());
+    let said = Message::Model(AssistantMessage::default());
     let messages = vec![
         result.clone(),
         said,

@@ -43,14 +43,14 @@ pub fn app() -> App {
         manifest: None,
         options: Options::default(),
         answerer: None,
-        lives: false,
+        has_law: false,
         helper: None,
         faulty: None,
     }
 }
 
 /// The objective of an agent without a manifest.
-const OBJECTIVE: &str = "be of help to whoever asks, and remember what matters to them";
+const OBJECTIVE: &str = "help callers, and remember what matters to them";
 
 /// Makes the answerer of an agent with this manifest.
 type Answering = fn(&Manifest) -> Arc<dyn a2a::server::Agent>;
@@ -62,7 +62,7 @@ pub struct App {
     options: Options,
     /// Makes the answerer for messages that name no skill.
     answerer: Option<Answering>,
-    lives: bool,
+    has_law: bool,
     /// How this program enters a sandbox, if its `main` is ours; without it there is no skill that runs commands.
     helper: Option<PathBuf>,
     /// The first error in its skills; reported at the start.
@@ -112,7 +112,7 @@ impl App {
     /// Gives the agent memory, a law, approvals, planning with a model or by rules, and explanations of what it did. Skills
     /// for files, memory and other agents are added to its own.
     pub fn alive(mut self) -> Self {
-        self.lives = true;
+        self.has_law = true;
         self
     }
 
@@ -202,8 +202,8 @@ impl App {
     }
 
     /// Whether [`App::alive`] was called.
-    pub(crate) fn lives(&self) -> bool {
-        self.lives
+    pub(crate) fn has_law(&self) -> bool {
+        self.has_law
     }
 
     fn change(

@@ -4,9 +4,10 @@
 //! - `serve`, `mcp`: serve an agent, over all protocols or over MCP on standard input and output
 //! - `card`, `send`, `task`, `chat`, `config`: call an agent; `client` is what they share
 //! - `law`, `why`, `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
+//! - `board`: the boards that agents share
 //! - `backup` (also `restore`): all data in one file
-//! - `user`, `key`, `secret`: who may call, with what, and what agents use; `capability`: what callers lend to others; `token` (also
-//!   `open`): tokens of the server itself
+//! - `user`, `key`, `secret`: users, their API keys, and the secrets that agents use; `capability`: what callers lend to others; `entries` is
+//!   what they share; `token` (also `open`): tokens of the server itself
 //! - `login` (also `logout`): tokens of the issuer that a server trusts
 //! - `models`, `webhook`, `tap` (`capnweb tap`), `tls`, `completion`; `request` is one HTTP request to a running server
 
@@ -34,6 +35,7 @@ mod chat;
 pub(crate) mod client;
 pub(crate) mod completion;
 mod config;
+mod entries;
 pub(crate) mod key;
 pub(crate) mod law;
 pub(crate) mod login;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use ::access::{SignatureRule, TokenSecret, Unauthenticated, budget};
 use a2a::binding::card::View;
-use a2a::binding::{BINDINGS, Offer, Offers};
+use a2a::binding::{BINDINGS, BindingUse, BindingUses};
 use axum::http::HeaderMap;
 use store::Durability;
 
@@ -88,7 +88,7 @@ pub struct Config {
     pub tls_version: TlsVersion,
     pub access: Access,
     pub store: Store,
-    pub bindings: Offers,
+    pub bindings: BindingUses,
     pub agent: Agent,
     /// The file of the agent's manifest, which replaces `agent`.
     pub manifest: Option<PathBuf>,
@@ -165,11 +165,11 @@ value::words!(View: "both, \"1.0\" or \"0.3\"" {
     "0.3" => View::V0_3,
 });
 
-value::words!(Offer: "on, preferred, off or deprecated" {
-    "on" => Offer::On,
-    "preferred" => Offer::Preferred,
-    "off" => Offer::Off,
-    "deprecated" => Offer::Deprecated,
+value::words!(BindingUse: "on, preferred, off or deprecated" {
+    "on" => BindingUse::On,
+    "preferred" => BindingUse::Preferred,
+    "off" => BindingUse::Off,
+    "deprecated" => BindingUse::Deprecated,
 });
 
 /// The name and description of an agent without a manifest.
@@ -264,7 +264,7 @@ impl Config {
                 max_bytes: None,
                 commit_delay: None,
             },
-            bindings: Offers::default(),
+            bindings: BindingUses::default(),
             agent: Agent {
                 name: "Monas".to_owned(),
                 description:
@@ -387,16 +387,19 @@ impl Config {
             return Err(Error::AnyOrigin);
         }
         let any_origin = allow.is_none_or(|allow| allow.any);
-        let mut bindings = Offers::default();
+        let mut bindings = BindingUses::default();
         for (key, offer) in settings.bindings {
             // `on` is the default, which is not written down.
-            if offer != Offer::On {
+            if offer != BindingUse::On {
                 bindings
                     .set(key, offer)
                     .expect("settings hold keys of bindings");
             }
         }
-        if BINDINGS.iter().all(|it| bindings.get(it) == Offer::Off) {
+        if BINDINGS
+            .iter()
+            .all(|it| bindings.get(it) == BindingUse::Off)
+        {
             return Err(Error::NoBinding);
         }
         let count =

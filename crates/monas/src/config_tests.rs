@@ -10,7 +10,7 @@ use model::provider::{self, Endpoint, Key};
 use super::models::{Embedder, Models};
 use super::settings::{KEYS, Settings};
 use super::value::Raw;
-use super::{Config, Data, Durability, Offer, Sources, misspelt};
+use super::{BindingUse, Config, Data, Durability, Sources, misspelt};
 
 /// Sources that a test fills in.
 #[derive(Default)]
@@ -111,7 +111,7 @@ fn every_setting_has_a_variable() {
     ]);
     let config = Config::read(&given).unwrap();
     let grpc = Binding::named("grpc").unwrap();
-    assert_eq!(config.bindings.get(grpc), Offer::Off);
+    assert_eq!(config.bindings.get(grpc), BindingUse::Off);
     assert_eq!(config.tls.unwrap().certificate, Path::new("c"));
     for key in KEYS.iter() {
         // What no kind of value takes but a text and a path.

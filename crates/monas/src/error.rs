@@ -62,12 +62,12 @@ pub enum Error {
     AgentId { id: String, why: String },
     /// The agent cannot be started from its journal.
     #[error("start the agent: {0}")]
-    Life(#[from] agent::Error),
+    AgentStart(#[from] agent::Error),
     /// An operation of the memory failed.
     #[error(transparent)]
     Memory(#[from] memory::Error),
     /// The folder for files of agents cannot be used.
-    #[error("use the workspace: {0}")]
+    #[error("use the project folder (setting workspace): {0}")]
     Workspace(#[from] tools::Error),
     /// The manifest does not fit the skills.
     #[error("make the agent: {0}")]
@@ -82,7 +82,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The audit trail was changed from outside.
-    #[error("trust the audit trail: at line {line}, {problem}")]
+    #[error("verify the audit trail: line {line}: {problem}")]
     Audit { line: u64, problem: String },
     /// The operating system refused something.
     #[error("{what}: {source}")]
@@ -99,9 +99,8 @@ impl Error {
         match self {
             Self::Config(_) | Self::Listen(listen::Error::NotLoopback(..)) | Self::Tls(_) => 2,
             Self::Signing(_) | Self::Door(_) | Self::Tokens(_) | Self::Manifest { .. } => 2,
-            Self::AgentId { .. } | Self::Life(agent::Error::Twin { .. } | agent::Error::Law(_)) => {
-                2
-            }
+            Self::AgentId { .. }
+            | Self::AgentStart(agent::Error::Twin { .. } | agent::Error::Law(_)) => 2,
             Self::Models(models::Failure::Unknown { .. } | models::Failure::NoFolder) => 2,
             Self::Operator(failure) => failure.exit_code(),
             Self::NoData { .. } | Self::NotRunning { .. } => 3,

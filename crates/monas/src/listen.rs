@@ -92,9 +92,9 @@ pub(crate) fn as_text(_path: &str, status: StatusCode, why: &'static str) -> Res
 
 /// Whether the caller of a request is known: it shows credentials, and they are valid.
 #[derive(Clone)]
-pub struct Known(Arc<dyn Fn(&Parts) -> bool + Send + Sync>);
+pub struct CallerCheck(Arc<dyn Fn(&Parts) -> bool + Send + Sync>);
 
-impl Known {
+impl CallerCheck {
     pub fn new(knows: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(knows))
     }
@@ -104,16 +104,16 @@ impl Known {
     }
 }
 
-impl Default for Known {
+impl Default for CallerCheck {
     /// No caller is known.
     fn default() -> Self {
         Self::new(|_| false)
     }
 }
 
-impl std::fmt::Debug for Known {
+impl std::fmt::Debug for CallerCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Known").finish_non_exhaustive()
+        f.debug_struct("CallerCheck").finish_non_exhaustive()
     }
 }
 
@@ -124,7 +124,7 @@ pub struct Options {
     pub tls: Option<Tls>,
     pub guard: Guard,
     /// Which callers may have the places that are kept for known ones.
-    pub known: Known,
+    pub known: CallerCheck,
     /// How signatures of requests are checked; without it they are not read.
     pub signed: Option<SignedRequests>,
     /// The path of the server's URL, which requests may have in front of their own: empty, or it begins with a slash.
@@ -141,7 +141,7 @@ impl Default for Options {
         Self {
             tls: None,
             guard: Guard::default(),
-            known: Known::default(),
+            known: CallerCheck::default(),
             signed: None,
             base_path: String::new(),
             is_public: |_| false,

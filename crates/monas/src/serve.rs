@@ -3,14 +3,15 @@
 //! Layout:
 //! - `compose`: constructs everything from the configuration
 //! - `agents`: the agents of a server; `agents/host` gives them memory, files and each other
-//! - `door`: authentication; [`rules`]: what each route needs of its caller; `signing`: the key that signs the card
+//! - `door`: authentication; `issuers`: the keys of issuers; `resource`: the server's metadata as a protected resource
+//! - [`rules`]: what each route needs of its caller; `signing`: the key that signs the card
 //! - `administration`: the routes for users, keys, capabilities and secrets; `capabilities`: which operations a capability may name
 //! - `tokens`: the secret of the server's own tokens, and the link with one; `secrets`: the secrets that agents use;
 //!   `secret_file`: files that only their owner may read
 //! - `large`: large bodies below `/api`; `backup`: all data in one file
 //! - `calls`: what happens around every call; `audit`: the trail of calls
 //! - `traces`: spans, sent to a receiver of OpenTelemetry
-//! - `page`, `metrics`, `operator`: the page at `/`, `/metrics`, and the routes below `/operator`
+//! - `web`: the page of the workspace at `/`; `page`: the addresses at `/connect`; `metrics`; `operator`: the routes below `/operator`
 //! - [`mcp`]: the agent's skills over MCP; `tools`: tools of other MCP servers that the agent uses
 //! - `models`: the models of the configuration
 //! - [`demo`]: the small agent of `--demo`
@@ -39,3 +40,4 @@ pub(crate) mod signing;
 pub(crate) mod tokens;
 pub(crate) mod tools;
 pub(crate) mod traces;
+pub(crate) mod web;

@@ -14,11 +14,11 @@ use tokio::sync::Mutex;
 
 use crate::client::ClientMetadata;
 use crate::dpop::PROOF;
-use crate::flow::{Consent, Flow, Plan};
+use crate::flow::{Consent, ConsentError, Flow, Plan};
 use crate::grant::{TokenEndpoint, exchange, header};
 use crate::{
-    Address, Callback, Challenge, Client, Error, IssuerMetadata, Kept, ProofKey, ResourceMetadata,
-    Token, Vault, Web,
+    Address, Callback, Challenge, Error, IssuerMetadata, Kept, OAuthClient, ProofKey,
+    ResourceMetadata, Token, Vault, Web,
 };
 
 /// The scope that asks for a token which outlives the presence of the person.
@@ -333,7 +333,7 @@ impl Authorizer {
         state: &State,
         issuer: &IssuerMetadata,
         scopes: &[String],
-    ) -> Result<Client, Error> {
+    ) -> Result<OAuthClient, Error> {
         let configured = self.plan.client.as_ref();
         let own = self.plan.issuer.as_ref();
         if let Some(client) = configured
@@ -348,7 +348,7 @@ impl Authorizer {
             issuer.client_id_metadata_document_supported,
             &self.plan.client_document,
         ) {
-            return Ok(Client::public(document));
+            return Ok(OAuthClient::public(document));
         }
         let redirect = self.consent.redirect();
         let about = ClientMetadata {
@@ -360,7 +360,7 @@ impl Authorizer {
         if redirect.is_none() {
             return Err(self.needs_person(issuer).await);
         }
-        Client::register(&self.web, issuer, &about).await
+        OAuthClient::register(&self.web, issuer, &about).await
     }
 
     async fn token(&self, endpoint: &TokenEndpoint<'_>, scopes: &[String]) -> Result<Token, Error> {
@@ -386,7 +386,7 @@ impl Authorizer {
                     endpoint.resource,
                 )?;
                 let agreed = self.consent.agree(&callback.url).await;
-                let answer = agreed.map_err(|hint| Error::NeedsPerson {
+                let answer = agreed.map_err(|ConsentError(hint)| Error::NeedsPerson {
                     issuer: issuer.issuer.clone(),
                     hint,
                 })?;
@@ -400,7 +400,7 @@ impl Authorizer {
         let hint = self.consent.agree("").await;
         Error::NeedsPerson {
             issuer: issuer.issuer.clone(),
-            hint: hint.err().unwrap_or_default(),
+            hint: hint.err().map(|error| error.0).unwrap_or_default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::metadata::IssuerMetadata;
 use crate::pkce::random;
-use crate::{Client, Error, Pkce, Web};
+use crate::{Error, OAuthClient, Pkce, Web};
 
 /// An authorization request under way: what its answer is checked against.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Callback {
     pub fn prepare(
         web: &Web,
         issuer: &IssuerMetadata,
-        client: &Client,
+        client: &OAuthClient,
         redirect: &str,
         scopes: &[String],
         resource: Option<&str>,

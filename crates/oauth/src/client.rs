@@ -13,7 +13,7 @@ use crate::{Error, IssuerMetadata, Web};
 
 /// A client that an authorization server knows.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Client {
+pub struct OAuthClient {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
@@ -34,7 +34,7 @@ pub struct ClientMetadata<'a> {
     pub scopes: &'a [String],
 }
 
-impl Client {
+impl OAuthClient {
     /// A client without a secret.
     pub fn public(id: impl Into<String>) -> Self {
         Self {
@@ -147,10 +147,10 @@ impl Client {
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for OAuthClient {
     /// Without the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
+        f.debug_struct("OAuthClient")
             .field("id", &self.id)
             .finish_non_exhaustive()
     }

@@ -42,17 +42,19 @@ pub enum Error {
         issuer: String,
         problem: &'static str,
     },
-    /// A person would have to agree, and there is none.
+    /// A person has to agree, and this process has no way to ask one.
     #[error("sign in at {issuer}: a person has to agree; {hint}")]
     NeedsPerson { issuer: String, hint: String },
-    /// The tokens that the server gave are not enough for it, and another would be the same.
-    #[error("get more than {0:?}: the server asks for it again with a token that has it")]
+    /// The server rejects a token that has all scopes it asked for.
+    #[error(
+        "get a token with more scopes than {0:?}: the server rejects a token that has the scopes it asked for"
+    )]
     Repeated(String),
     /// A private key that cannot be used.
     #[error("use the private key: {0}")]
     Key(&'static str),
     /// The kept tokens cannot be read or written.
-    #[error("keep a token in {place}: {problem}")]
+    #[error("read or write the token file {place}: {problem}")]
     Vault { place: String, problem: String },
     #[error("make a secret: the system gave no random numbers")]
     Random,

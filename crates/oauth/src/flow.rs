@@ -3,7 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 
-use crate::Client;
+use crate::OAuthClient;
 
 /// How tokens are got.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct EnterpriseLogin {
 pub struct Plan {
     pub flow: Flow,
     /// The client that is configured. Without one, the document or a registration is used.
-    pub client: Option<Client>,
+    pub client: Option<OAuthClient>,
     /// The only issuer that the configured client is shown to.
     pub issuer: Option<String>,
     /// The address of a document that describes this client, for servers that take such an address as a client id.
@@ -45,7 +45,12 @@ pub struct Plan {
 }
 
 /// The answer of a person: the query of the address that the authorization server sent them back to.
-pub type Consenting<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
+pub type Consenting<'a> = Pin<Box<dyn Future<Output = Result<String, ConsentError>> + Send + 'a>>;
+
+/// Why no person agreed, or what to do so that one can.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConsentError(pub String);
 
 /// Has a person agree.
 pub trait Consent: Send + Sync {
@@ -66,7 +71,7 @@ impl Consent for NoConsent {
     }
 
     fn agree<'a>(&'a self, _: &'a str) -> Consenting<'a> {
-        Box::pin(std::future::ready(Err(self.0.clone())))
+        Box::pin(std::future::ready(Err(ConsentError(self.0.clone()))))
     }
 }
 

@@ -8,7 +8,7 @@ use http::{HeaderValue, StatusCode};
 use crate::client::refused;
 use crate::dpop::PROOF;
 use crate::flow::EnterpriseLogin;
-use crate::{Address, Callback, Client, Error, IssuerMetadata, ProofKey, Token, Web};
+use crate::{Address, Callback, Error, IssuerMetadata, OAuthClient, ProofKey, Token, Web};
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
@@ -19,7 +19,7 @@ const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 pub struct TokenEndpoint<'a> {
     pub web: &'a Web,
     pub issuer: &'a IssuerMetadata,
-    pub client: &'a Client,
+    pub client: &'a OAuthClient,
     pub proof: Option<&'a ProofKey>,
     /// The identifier of the resource that the token is for (RFC 8707).
     pub resource: Option<&'a str>,

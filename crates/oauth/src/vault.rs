@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::pkce::hashed;
-use crate::{Client, Error, Token};
+use crate::{Error, OAuthClient, Token};
 
 /// What is kept of a sign-in at one resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Kept {
     pub resource: String,
     /// The issuer of the tokens, and the only one that the client is shown to.
     pub issuer: String,
-    pub client: Client,
+    pub client: OAuthClient,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Token>,
     /// The scopes that were asked for.
@@ -34,10 +34,10 @@ pub struct Kept {
 
 /// Keeps tokens. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Vault(Arc<Place>);
+pub struct Vault(Arc<VaultStorage>);
 
 #[derive(Debug)]
-enum Place {
+enum VaultStorage {
     Memory(Mutex<BTreeMap<String, Kept>>),
     Folder(PathBuf),
 }
@@ -45,21 +45,21 @@ enum Place {
 impl Vault {
     /// Tokens are forgotten with the process.
     pub fn memory() -> Self {
-        Self(Arc::new(Place::Memory(Mutex::default())))
+        Self(Arc::new(VaultStorage::Memory(Mutex::default())))
     }
 
     /// Tokens are kept in files of this folder, which is made when the first is kept.
     pub fn folder(folder: impl Into<PathBuf>) -> Self {
-        Self(Arc::new(Place::Folder(folder.into())))
+        Self(Arc::new(VaultStorage::Folder(folder.into())))
     }
 
     pub fn load(&self, resource: &str) -> Result<Option<Kept>, Error> {
         let folder = match &*self.0 {
-            Place::Memory(kept) => {
+            VaultStorage::Memory(kept) => {
                 let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                 return Ok(kept.get(resource).cloned());
             }
-            Place::Folder(folder) => folder,
+            VaultStorage::Folder(folder) => folder,
         };
         let path = file(folder, resource);
         let text = match fs::read(&path) {
@@ -79,12 +79,12 @@ impl Vault {
     /// it is whole or the old one.
     pub fn save(&self, kept: &Kept) -> Result<(), Error> {
         let folder = match &*self.0 {
-            Place::Memory(all) => {
+            VaultStorage::Memory(all) => {
                 let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
                 all.insert(kept.resource.clone(), kept.clone());
                 return Ok(());
             }
-            Place::Folder(folder) => folder,
+            VaultStorage::Folder(folder) => folder,
         };
         let path = file(folder, &kept.resource);
         let text = serde_json::to_vec_pretty(kept).expect("what is kept is always JSON");
@@ -94,11 +94,11 @@ impl Vault {
     /// Forgets a sign-in. Whether there was one.
     pub fn remove(&self, resource: &str) -> Result<bool, Error> {
         match &*self.0 {
-            Place::Memory(kept) => {
+            VaultStorage::Memory(kept) => {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                 Ok(kept.remove(resource).is_some())
             }
-            Place::Folder(folder) => {
+            VaultStorage::Folder(folder) => {
                 let path = file(folder, resource);
                 match fs::remove_file(&path) {
                     Ok(()) => Ok(true),

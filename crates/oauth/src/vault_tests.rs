@@ -6,9 +6,9 @@ fn kept(resource: &str) -> Kept {
     Kept {
         resource: resource.to_owned(),
         issuer: "https://id.example.com".to_owned(),
-        client: Client {
+        client: OAuthClient {
             private_key: Some("never kept".to_owned()),
-            ..Client::public("monas")
+            ..OAuthClient::public("monas")
         },
         token: Some(Token {
             access_token: "secret".to_owned(),

@@ -29,7 +29,7 @@ pub struct Web {
 
 /// The answer to a request: its status, its headers, and the JSON of its body.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct WebResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
@@ -64,7 +64,7 @@ impl Web {
     }
 
     /// The JSON at an address; `None` if there is no document.
-    pub(crate) async fn get(&self, address: &str) -> Result<Option<Answer>, Error> {
+    pub(crate) async fn get(&self, address: &str) -> Result<Option<WebResponse>, Error> {
         let address = self.usable(address)?;
         let answer = self
             .send(
@@ -94,7 +94,7 @@ impl Web {
         address: &Address,
         headers: HeaderMap,
         form: &[(&str, String)],
-    ) -> Result<Answer, Error> {
+    ) -> Result<WebResponse, Error> {
         let body = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(form.iter().map(|(name, value)| (name, value)))
             .finish();
@@ -102,7 +102,11 @@ impl Web {
             .await
     }
 
-    pub(crate) async fn post_json(&self, address: &Address, body: &Value) -> Result<Answer, Error> {
+    pub(crate) async fn post_json(
+        &self,
+        address: &Address,
+        body: &Value,
+    ) -> Result<WebResponse, Error> {
         let body = body.to_string();
         self.post(address, HeaderMap::new(), "application/json", body)
             .await
@@ -114,7 +118,7 @@ impl Web {
         mut headers: HeaderMap,
         kind: &'static str,
         body: String,
-    ) -> Result<Answer, Error> {
+    ) -> Result<WebResponse, Error> {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         self.send(Method::POST, address, headers, body.into(), Redirects::None)
             .await
@@ -127,7 +131,7 @@ impl Web {
         headers: HeaderMap,
         body: Bytes,
         redirects: Redirects,
-    ) -> Result<Answer, Error> {
+    ) -> Result<WebResponse, Error> {
         self.check(address)?;
         let unreachable = |problem: String| Error::Unreachable {
             address: address.to_string(),
@@ -148,7 +152,7 @@ impl Web {
             .await
             .map_err(|_| unreachable(format!("no answer within {TIME:?}")))?;
         let (head, body) = exchanged.map_err(|error| unreachable(error.to_string()))?;
-        Ok(Answer {
+        Ok(WebResponse {
             status: head.status,
             headers: head.headers,
             body: serde_json::from_slice(&body).unwrap_or_default(),

@@ -162,11 +162,11 @@ pub struct Step {
 pub enum Refused {
     #[error("{0} is under way: decide about it, or wait for its end")]
     Busy(ProposalId),
-    #[error("{0} is the same: the change would change nothing")]
+    #[error("{0}: the candidate equals the version in force")]
     Same(VersionNumber),
     #[error("{0} is not under way")]
     NotOpen(ProposalId),
-    #[error("{0} does not wait for this: it is at another stage")]
+    #[error("{0} is at another stage, where this event is not expected")]
     Stage(ProposalId),
     #[error("there is no {0}")]
     NoVersion(VersionNumber),
@@ -210,13 +210,16 @@ impl Gate {
                 by,
                 decision,
             } => {
-                let open = self.at(*proposal, Stage::Approval)?;
                 Ok(match decision {
-                    Decision::Approve => self.adopt(open, Some(by)),
-                    Decision::Reject { reason } => close(Outcome::Rejected {
-                        by: by.clone(),
-                        reason: reason.clone(),
-                    }),
+                    Decision::Approve => self.adopt(self.at(*proposal, Stage::Approval)?, Some(by)),
+                    // No is an answer at every stage: a proposal that waits for the rate limit may be rejected, too.
+                    Decision::Reject { reason } => {
+                        self.under_way(*proposal)?;
+                        close(Outcome::Rejected {
+                            by: by.clone(),
+                            reason: reason.clone(),
+                        })
+                    }
                 })
             }
             Event::Retested { proposal } => {
@@ -279,7 +282,7 @@ impl Gate {
                 effects: vec![Effect::RunHeldOut { proposal: open.id }],
             },
             Verdict::NotBetter { .. } | Verdict::Worse { .. } => failed(Stage::Trial, verdict),
-            // What could not be measured once cannot be measured on fewer episodes: a person decides.
+            // The held-out part has fewer episodes than the trial, so it cannot decide either: a person does.
             Verdict::TooFew { .. } | Verdict::Diverged { .. } | Verdict::WornOut { .. } => {
                 self.pass(limits, &open)
             }
@@ -304,7 +307,7 @@ impl Gate {
         after(recorded, rest)
     }
 
-    /// What follows when the evidence is in: wait, ask, or adopt.
+    /// The next stage after the tests: rate limit, approval, or adoption.
     fn pass(&self, limits: &Limits, open: &Open) -> Step {
         if self.is_too_soon(limits, open, self.episodes) {
             return moved(Stage::RateLimit);

@@ -1,7 +1,7 @@
 //! One gate for change: how a law, a procedure or a piece of code may be replaced by a better one.
 //!
-//! A [`Subject`] is something that changes by versions. A proposal to change it passes a [`Gate`] in this order, and only
-//! the gate adopts:
+//! A *subject* is something that changes by versions; its owner makes the checks that need knowledge of it: type, bounds,
+//! frozen parts, no new authority. A proposal to change it then passes a [`Gate`] in this order, and only the gate adopts:
 //!
 //! ```text
 //! proposed -> checked -> trial -> held out -> rate limit -> [approval by a person] -> adopted -> canary -> settled
@@ -40,7 +40,6 @@
 //! ```
 //!
 //! Layout:
-//! - `subject`: what can be changed, and the checks that only its owner can make
 //! - `gate`: the stages of a proposal, as a pure state machine; `gate/state` is what it folds
 //! - `canary`: whether what was adopted does worse than what it replaced
 //! - `verdict`, `statistics`: whether a candidate is better
@@ -50,7 +49,6 @@ mod canary;
 mod gate;
 mod split;
 mod statistics;
-mod subject;
 mod verdict;
 
 pub use canary::Fall;
@@ -59,5 +57,4 @@ pub use gate::state::{
 };
 pub use gate::{Change, Decision, Effect, Event, Limits, Refused, Step};
 pub use split::Split;
-pub use subject::Subject;
 pub use verdict::{Direction, Evidence, Objective, Pair, Rule, Verdict, verdict};

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use a2a::types::Artifact;
 use access::Principal;
+use access::budget::{self, Account};
 use model::Model;
 use model::layer::Payer;
 use serde::Serialize;
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, QuestionAnswer};
 use crate::error::SkillError;
-use crate::extension::{PROGRESS, Progress, put};
+use crate::extension::{CALLED, Called, PROGRESS, Progress, put};
 use crate::grants::Grants;
 use crate::handler::typed;
 use crate::registry::Registry;
@@ -107,6 +108,12 @@ impl Context {
         self.call.is_over()
     }
 
+    /// The account of the turn that the skill works in now: what it starts outside of its own future, such as a child process, is
+    /// charged there. After a question it is another turn, so it is asked for when it is used.
+    pub fn account(&self) -> Account {
+        budget::current()
+    }
+
     /// Says how far it is, of how much if that is known.
     pub async fn progress(
         &self,
@@ -117,6 +124,18 @@ impl Context {
         let mut message = said(text.into());
         let progress = serde_json::to_value(Progress { progress, total });
         put(&mut message, PROGRESS, progress.unwrap_or_default());
+        self.call.report(message).await
+    }
+
+    /// Says that a call of a skill begins or has ended, in words and for programs.
+    pub async fn report_call(
+        &self,
+        called: &Called,
+        text: impl Into<String>,
+    ) -> Result<(), SkillError> {
+        let mut message = said(text.into());
+        let called = serde_json::to_value(called).unwrap_or_default();
+        put(&mut message, CALLED, called);
         self.call.report(message).await
     }
 
@@ -180,8 +199,8 @@ impl Context {
         }
     }
 
-    /// The same for a question that can lose its point before it is answered. There is no answer when the task is taken
-    /// up again without one (`a2a::Server::resume`): the skill decides whether it is still to be asked.
+    /// As [`ask`](Self::ask), for a question that can expire. Returns `None` when the task is resumed without an answer
+    /// (`a2a::Server::resume`): the skill decides whether to ask again.
     pub async fn ask_while(
         &self,
         schema: Value,

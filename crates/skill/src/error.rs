@@ -59,6 +59,10 @@ impl Fault {
 /// The code of a call that a person did not approve of.
 pub const NOT_APPROVED: &str = "not-approved";
 
+/// The code of a preview that finds that a call would change nothing. Such a call is made without asking a person: the bound
+/// input names the state that was found, so that it fails when that has changed meanwhile.
+pub const UNCHANGED: &str = "unchanged";
+
 /// The code of a call that the caller lacks a permission for.
 pub const FORBIDDEN: &str = "forbidden";
 
@@ -81,7 +85,7 @@ pub enum SkillError {
     /// The skill will not do it. The task ends REJECTED.
     #[error("{0}")]
     Refused(String),
-    /// The caller may not have it called: it lacks a permission or a scope. It was not run, and nobody was asked. The task
+    /// The caller may not have it called: it lacks a permission or a scope. It was not run, and no person was asked. The task
     /// ends REJECTED.
     #[error("{id} is not allowed: {refusal}")]
     Forbidden { id: String, refusal: Refusal },

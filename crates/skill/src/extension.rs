@@ -1,7 +1,8 @@
 //! The A2A extension by which a message names a skill, and what its tasks say in turn: the keys, in one place.
 //!
 //! - `message.metadata[SKILL]` names the skill; the first data part of the message is its input.
-//! - `status.message.metadata` holds [`QUESTION`], [`PROGRESS`] or [`ERROR`] where there is one.
+//! - `status.message.metadata` holds [`QUESTION`], [`PROGRESS`] or [`ERROR`] where there is one, and [`CALLED`] where the message of
+//!   the caller asks for it with [`SHOW_CALLS`].
 //! - a message that answers a question gives the answer as its first data part, or as text; one with
 //!   metadata has [`DECLINED`] refuses to answer.
 //! - the artifact [`OUTPUT`] holds what the skill gives.
@@ -26,6 +27,12 @@ pub const QUESTION: &str = "urn:monas:a2a:ext:skill:1/question";
 
 /// How far a skill is: a [`Progress`].
 pub const PROGRESS: &str = "urn:monas:a2a:ext:skill:1/progress";
+
+/// In a message: its caller wants to see which skills the agent calls for it.
+pub const SHOW_CALLS: &str = "urn:monas:a2a:ext:skill:1/show-calls";
+
+/// A call that an agent makes for a request: a [`Called`].
+pub const CALLED: &str = "urn:monas:a2a:ext:skill:1/called";
 
 /// Why a skill failed: `code`, `message`, maybe `details`.
 pub const ERROR: &str = "urn:monas:a2a:ext:skill:1/error";
@@ -114,6 +121,22 @@ pub struct Progress {
     pub total: Option<f64>,
 }
 
+/// A call that an agent makes for a request, when it begins and when it has ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Called {
+    pub skill: String,
+    pub stage: CallStage,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallStage {
+    Begins,
+    Done,
+    Failed,
+}
+
 /// What a card says of the extension.
 pub fn declared() -> AgentExtension {
     AgentExtension {
@@ -173,6 +196,21 @@ pub fn asked_in(message: &Message) -> Option<Question> {
 /// How far a message says that a skill is.
 pub fn progress(message: &Message) -> Option<Progress> {
     read(message, PROGRESS)
+}
+
+/// What a message says of a call that an agent makes.
+pub fn called(message: &Message) -> Option<Called> {
+    read(message, CALLED)
+}
+
+/// Has a message ask for the calls that are made for it.
+pub fn show_calls(message: &mut Message) {
+    put(message, SHOW_CALLS, json!(true));
+}
+
+/// Whether a message asks for the calls that are made for it.
+pub fn shows_calls(message: &Message) -> bool {
+    get(message, SHOW_CALLS) == Some(&Value::Bool(true))
 }
 
 /// Whether a message refuses to answer.

@@ -58,7 +58,7 @@ pub use access::Permission;
 pub use call::{Call, QuestionAnswer, WaitGuard};
 pub use context::Context;
 pub use definition::{Definition, check_caller, faults_of};
-pub use error::{DefinitionError, FORBIDDEN, Fault, NOT_APPROVED, SkillError};
+pub use error::{DefinitionError, FORBIDDEN, Fault, NOT_APPROVED, SkillError, UNCHANGED};
 pub use grants::Grants;
 pub use handler::Handler;
 pub use memory_call::MemoryCall;
@@ -67,7 +67,7 @@ pub use reply::{Chunk, Ending, Outcome, Reply};
 pub use skill::{Skill, SkillInput, SkillOutput};
 pub use skill_macros::{SkillInput, skill};
 pub use spec::{Id, MAX_LABEL, Needs, OneOrMore, Spec, Traits, is_label, to_label};
-pub use tool_server::{ToolEnterprise, ToolServer, ToolSignIn};
+pub use tool_server::{ToolEnterprise, ToolServer, ToolServerFault, ToolSignIn};
 pub use visible::visible;
 
 // What the macros write refers to these.

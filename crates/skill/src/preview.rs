@@ -15,7 +15,7 @@ const TIME: Duration = Duration::from_secs(30);
 
 impl Entry {
     /// What the skill would do with this input; None when it has no more to say than the input does. Nothing is
-    /// done. Input that is none, panics and slowness come out as the errors they would be in a call.
+    /// done. Invalid input, panics and exceeded time give the same errors as in a call.
     ///
     /// To show and to do are two moments: a skill about things that others change, too, lets its input say what
     /// it was shown of them ([`bind`](Self::bind)), and refuses when they have changed.

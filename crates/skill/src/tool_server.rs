@@ -121,20 +121,38 @@ impl ToolSignIn {
     }
 }
 
+/// What is wrong with the description of a tool server. Each text follows the name of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolServerFault {
+    #[error("needs a command or a url, not both")]
+    CommandOrUrl,
+    #[error("has an empty command")]
+    EmptyCommand,
+    #[error("has headers or oauth, which a program does not get")]
+    HeadersOfProgram,
+    #[error("has arguments or an environment, which only a program gets")]
+    ArgumentsOfUrl,
+    #[error("has a url that is neither http:// nor https://")]
+    Url,
+}
+
 impl ToolServer {
-    /// Says what is wrong with it, if something is.
-    pub fn check(&self) -> Result<(), &'static str> {
+    /// Checks that it describes either a program or an address.
+    pub fn check(&self) -> Result<(), ToolServerFault> {
         match (&self.command, &self.url) {
-            (Some(_), Some(_)) | (None, None) => Err("needs a command or a url, not both"),
-            (Some(command), None) if command.trim().is_empty() => Err("has an empty command"),
+            (Some(_), Some(_)) | (None, None) => Err(ToolServerFault::CommandOrUrl),
+            (Some(command), None) if command.trim().is_empty() => {
+                Err(ToolServerFault::EmptyCommand)
+            }
             (Some(_), None) if !self.headers.is_empty() || self.oauth.is_some() => {
-                Err("has headers or oauth, which a program does not get")
+                Err(ToolServerFault::HeadersOfProgram)
             }
             (None, Some(_)) if !self.args.is_empty() || !self.env.is_empty() => {
-                Err("has arguments or an environment, which only a program gets")
+                Err(ToolServerFault::ArgumentsOfUrl)
             }
             (None, Some(url)) if !["http://", "https://"].iter().any(|it| url.starts_with(it)) => {
-                Err("has a url that is neither http:// nor https://")
+                Err(ToolServerFault::Url)
             }
             _ => Ok(()),
         }

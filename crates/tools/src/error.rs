@@ -32,7 +32,7 @@ pub enum Error {
         kind: Kind,
     },
     /// Something is there already, where something else was to be moved to.
-    #[error("{0}: there is something of that name already")]
+    #[error("{0}: a file or folder with this name exists")]
     Exists(ProjectPath),
     #[error("{0}: a folder cannot be moved into itself")]
     IntoItself(ProjectPath),
@@ -67,10 +67,15 @@ pub enum Error {
         problem: PatchProblem,
     },
     /// There is no such change to take back.
-    #[error("the change {0:?}: there is no such change, or it is kept no longer")]
+    #[error("undo change {0:?}: unknown, or already dropped from the history")]
     NoChange(String),
+    /// Nothing was changed yet, or all of it is taken back.
+    #[error("anything: no change of a file by an agent is left to take back")]
+    NothingToUndo,
     /// The place of the change is not as the change left it.
-    #[error("the change {change} of {path}: that place has changed since; nothing was done")]
+    #[error(
+        "undo change {change} of {path}: these lines were changed again since; nothing was undone"
+    )]
     NotUndone { path: ProjectPath, change: String },
     /// The text or the glob of a search is invalid.
     #[error("{what}: {problem}")]
@@ -125,7 +130,7 @@ impl Error {
             Self::Denied(_) => "denied",
             Self::Query { .. } => "invalid-query",
             Self::Patch { .. } => "does-not-fit",
-            Self::NoChange(_) => "no-change",
+            Self::NoChange(_) | Self::NothingToUndo => "no-change",
             Self::NotUndone { .. } => "changed-since",
             Self::Command(_) => "command",
             Self::Moved(_) => "moved",

@@ -56,6 +56,32 @@ pub struct FileChange {
     pub undone: Option<String>,
 }
 
+impl FileChange {
+    /// What it changed in the text of a file, as a unified diff; empty for a move.
+    pub fn diff(&self) -> String {
+        let ChangeKind::Content {
+            path,
+            before,
+            after,
+            ..
+        } = &self.what
+        else {
+            return String::new();
+        };
+        let text = |side: &Option<String>| side.clone().unwrap_or_default();
+        let name = |letter: &str, side: &Option<String>| match side {
+            Some(_) => format!("{letter}/{path}"),
+            None => "/dev/null".to_owned(),
+        };
+        let (old, new) = (text(before), text(after));
+        let diff = TextDiff::from_lines(&old, &new);
+        let mut unified = diff.unified_diff();
+        unified
+            .header(&name("a", before), &name("b", after))
+            .to_string()
+    }
+}
+
 /// What a change did. Paths are relative to the project; hashes as [`Project::stamp`] gives them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -88,6 +114,20 @@ pub struct Undone {
 }
 
 /// The changes of agents in one project, kept in a folder. Clones are the same.
+///
+/// It owns the folder, one file for each change, and is the only writer there; a lock orders writers within the
+/// process and holds the last id, so that ids grow also within a millisecond. The folder lies outside of the project
+/// and of every sandbox, since it holds the content of files.
+///
+/// The order is: record, then change. After a crash in between, the record is about a change that did not happen;
+/// undoing compares the hash that the change should have left with the file, and does nothing. The other order could
+/// leave a change that cannot be undone. A record that cannot be written therefore stops the change; one of a change
+/// that failed is removed. Content that is not text is changed without a record.
+///
+/// Old records are removed when there are too many or they are too large, the oldest first; the change itself is not
+/// affected. Undoing is recorded as a change, too, and marks the first record with its id, so that nothing is taken
+/// back twice and an undo can be undone. A version control system was not used: a project need not be a repository,
+/// and an agent must not make commits in one.
 #[derive(Clone)]
 pub struct History {
     inner: Arc<Inner>,
@@ -171,7 +211,7 @@ impl History {
     pub fn last(&self) -> Result<FileChange, Error> {
         let changes = self.changes(usize::MAX);
         let last = changes.into_iter().find(|it| it.skill != UNDO);
-        last.ok_or_else(|| Error::NoChange("last".to_owned()))
+        last.ok_or(Error::NothingToUndo)
     }
 
     /// Writes a file, and keeps what was there.
@@ -186,7 +226,7 @@ impl History {
         let before = match self.project().text(&real) {
             Ok(text) => Some(text),
             Err(Error::NotFound(_)) => None,
-            // What is not text is not kept.
+            // The old content is not text, so that no undo is recorded.
             Err(Error::NotText(_)) => return self.project().write(path, content, seen),
             Err(error) => return Err(error),
         };

@@ -54,6 +54,6 @@ pub use history::{FileChange, History};
 pub use limits::Limits;
 pub use path::{Problem, ProjectPath};
 pub use project::{
-    ABSENT, Accepted, Case, Found, Hit, Hunk, Incomplete, Lines, Listed, Listing, ListingKind,
-    PatchProblem, Patched, Project, Query, Syntax, Text, WholeFile, Written, apply,
+    ABSENT, Accepted, Case, Hit, Hunk, Incomplete, Lines, Listed, Listing, ListingKind,
+    PatchProblem, Patched, Project, Query, SearchResult, Syntax, Text, WholeFile, Written, apply,
 };

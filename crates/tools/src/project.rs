@@ -27,7 +27,7 @@ pub use list::{Listed, Listing, ListingKind};
 pub(crate) use patch::apply_exactly;
 pub use patch::{Accepted, Hunk, PatchProblem, Patched, apply};
 pub use read::{Lines, Text};
-pub use search::{Case, Found, Hit, Query, Syntax};
+pub use search::{Case, Hit, Query, SearchResult, Syntax};
 pub use walk::Incomplete;
 pub use whole::WholeFile;
 pub use write::{ABSENT, Written};

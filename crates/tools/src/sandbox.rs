@@ -215,6 +215,8 @@ pub(crate) struct Launch {
     pub(crate) terminal: bool,
     /// Processes that the command may not signal: the server and the supervisor.
     pub(crate) protected: Vec<u32>,
+    /// Whether the server wants to know what processor time it uses while it runs, and not only at its end.
+    pub(crate) sampled: bool,
 }
 
 /// The names of the stages on the helper's command line.

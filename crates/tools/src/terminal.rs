@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::path::ProjectPath;
 use crate::project::Project;
-use crate::sandbox::{Launch, Network, Sandbox, SandboxKind};
+use crate::sandbox::{Bounds, Launch, Network, Sandbox, SandboxKind};
 
 mod command;
 mod output;
@@ -30,6 +30,18 @@ pub use session::{Followed, Size, Terminal, Terminals, Typed};
 const SHELL: &str = "/bin/sh";
 
 /// Where commands are run: a project and its sandbox. Clones are the same.
+///
+/// It starts commands and does not own them: [`RunningCommand`] and [`Terminal`] do, and dropping
+/// one of them ends all its processes. The shell holds the open project folder, the sandbox that was found when the
+/// server began, and the limits.
+///
+/// To start a command is: check the line and the folder, decide what the sandbox may reach, start the supervisor, and
+/// hand it one end of a socket. The command line is one argument of `/bin/sh -c`, never part of a text that is joined
+/// here, so that quoting is the caller's alone and an approval shows exactly what is run. The environment is empty
+/// except for what the sandbox sets: variables of the server hold keys.
+///
+/// A sandbox that cannot be entered is an error, never a reason to run unconfined. Where the settings say that there
+/// is no sandbox, a person has to agree to each command ([`is_unconfined`](Self::is_unconfined)).
 #[derive(Clone, Debug)]
 pub struct Shell {
     inner: Arc<Inner>,
@@ -133,6 +145,17 @@ impl Shell {
 
     /// Begins a command. Must be called in a tokio runtime.
     pub async fn start(&self, command: &CommandLine) -> Result<RunningCommand, Error> {
+        let bounds = self.inner.sandbox.bounds;
+        self.start_within(command, bounds, false).await
+    }
+
+    /// The same with narrower bounds, and with its processor time told while it runs if it is `sampled`.
+    pub(crate) async fn start_within(
+        &self,
+        command: &CommandLine,
+        bounds: Bounds,
+        sampled: bool,
+    ) -> Result<RunningCommand, Error> {
         let shell = self.clone();
         let line = command.clone();
         let made = tokio::task::spawn_blocking(move || {
@@ -142,7 +165,11 @@ impl Shell {
                 false,
             )
         });
-        let launch = made.await.map_err(|_| stopped())??;
+        let launch = Launch {
+            bounds,
+            sampled,
+            ..made.await.map_err(|_| stopped())??
+        };
         let (server, supervisor) = Socket::pair().map_err(|error| not_begun(&error))?;
         let begun = self
             .supervisor(&launch)
@@ -198,6 +225,7 @@ impl Shell {
             bounds: sandbox.bounds,
             terminal,
             protected: vec![std::process::id()],
+            sampled: false,
         })
     }
 

@@ -28,14 +28,23 @@ pub mod boards;
 pub mod capabilities;
 pub mod command;
 pub mod files;
+pub mod journal;
 pub mod keys;
 pub mod memory;
 pub mod openapi;
 pub mod reply;
 pub mod rules;
+pub mod search;
 pub mod secrets;
 pub mod session;
 pub mod sessions;
+pub mod status;
+pub mod tasks;
+#[cfg(target_os = "linux")]
+pub mod terminals;
+#[cfg(not(target_os = "linux"))]
+#[path = "api/no_terminals.rs"]
+pub mod terminals;
 mod time;
 pub mod users;
 
@@ -58,6 +67,11 @@ impl Failure {
     pub(crate) fn told(&self) -> (&str, &str) {
         let text = |name: &str| self.error[name].as_str().unwrap_or_default();
         (text("code"), text("error"))
+    }
+
+    /// Its status and its body.
+    pub(crate) fn parts(&self) -> (StatusCode, &Value) {
+        (self.status, &self.error)
     }
 
     /// Adds a field to the error.

@@ -8,7 +8,7 @@
 //! - `envelope`, `incoming`: the messages of the server, and those of clients with an exact error for each fault
 //! - `show`: moments of a conversation as messages
 //! - `feed`, `window`: one follower of the journal for all windows, and one window on a session
-//! - `socket`: a connection
+//! - `connection`: what one client says and is shown; `socket`: the same over a WebSocket
 //! - `sessions`, `history`: what is kept of a session, and what happened in it
 
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use access::{Calls, Origin, Principal};
 use agent::{AgentHandle, Owner, Population};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use skill::Registry;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -30,6 +31,7 @@ use feed::Feeds;
 use incoming::{Attached, Command};
 pub(crate) use sessions::Sessions;
 
+pub(crate) mod connection;
 pub(crate) mod envelope;
 mod feed;
 mod history;
@@ -55,6 +57,8 @@ pub struct ChatParts {
     pub max_frame: usize,
     /// What is configured for an agent, by its id.
     pub about: Arc<dyn Fn(&str) -> AboutAgent + Send + Sync>,
+    /// The skills of an agent, by its id.
+    pub skills: Arc<dyn Fn(&str) -> Registry + Send + Sync>,
 }
 
 /// What is configured for an agent.

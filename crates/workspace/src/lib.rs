@@ -1,12 +1,16 @@
-//! The human side of a server: what people and their programs ask of it, over REST and in the chat.
+//! The human side of a server: what people and their programs ask of it, over REST, in the chat and through the door of
+//! the page.
 //!
 //! Layout:
-//! - [`api`]: the routes below `/api`: [`api::memory`] for the memories of agents, [`api::agent`] for their status, law
-//!   and explanations
+//! - [`api`]: the routes below `/api`, one file for each: agents ([`api::agent`], `agents`, `approvals`, `boards`, `command`),
+//!   memories ([`api::memory`]), files of projects (`files`), chat sessions (`sessions`), and accounts (`users`, `keys`,
+//!   `capabilities`, `secrets`, `session`); `openapi` describes them, `rules` says what each needs of its caller
 //! - [`api::reply`]: the replies, which clients read back
 //! - [`chat`]: `/ws/chat`, sessions told from the journals of agents
+//! - [`door`]: `/workspace/capnweb`, the routes and the chat as objects of Cap'n Web
 //! - [`packed`]: MessagePack, for clients that ask for it
 
 pub mod api;
 pub mod chat;
+pub mod door;
 pub mod packed;

@@ -77,10 +77,11 @@ enum Flood {
     Silent,
     ChatTinyValues,
     ChatPacked,
+    BadTokens,
 }
 
 impl Flood {
-    const ALL: [Flood; 11] = [
+    const ALL: [Flood; 12] = [
         Flood::Nothing,
         Flood::StrangersBatch,
         Flood::StrangersSocket,
@@ -93,6 +94,7 @@ impl Flood {
         Flood::Lists,
         Flood::BriefLists,
         Flood::Silent,
+        Flood::BadTokens,
     ];
 
     fn title(self) -> &'static str {
@@ -110,6 +112,7 @@ impl Flood {
             Flood::Silent => "9,900 connections that say nothing, some Cap'n Web",
             Flood::ChatTinyValues => "3 callers, chat frames with 15 MB of `{}`",
             Flood::ChatPacked => "3 callers, chat frames with 15 MB of empty lists in MessagePack",
+            Flood::BadTokens => "3 strangers, JSON-RPC with signed tokens that are forged",
         }
     }
 
@@ -288,7 +291,7 @@ fn ask(connection: &mut Option<TcpStream>, port: u16, id: &str) -> std::io::Resu
         Some(stream) => stream,
         None => connection.insert(connect(port)?),
     };
-    post(stream, "/a2a/jsonrpc", true, &[message.as_bytes()])?;
+    post(stream, "/a2a/jsonrpc", Shown::Known, &[message.as_bytes()])?;
     Ok(read_answer(stream)?.contains("\"result\""))
 }
 
@@ -300,11 +303,23 @@ fn connect(port: u16) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-fn post(stream: &mut TcpStream, path: &str, known: bool, body: &[&[u8]]) -> std::io::Result<()> {
+/// What a request shows.
+#[derive(Clone, Copy)]
+enum Shown {
+    Nothing,
+    Known,
+    Forged,
+}
+
+/// A token of the server's own form, signed with another secret, that is valid for long.
+const FORGED: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ1c2VyX2lkIjoiYWRhIiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjk5OTk5OTk5OTl9.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+fn post(stream: &mut TcpStream, path: &str, shown: Shown, body: &[&[u8]]) -> std::io::Result<()> {
     let length: usize = body.iter().map(|part| part.len()).sum();
-    let credentials = match known {
-        true => format!("Authorization: Bearer {SECRET}\r\n"),
-        false => String::new(),
+    let credentials = match shown {
+        Shown::Known => format!("Authorization: Bearer {SECRET}\r\n"),
+        Shown::Forged => format!("Authorization: Bearer {FORGED}\r\n"),
+        Shown::Nothing => String::new(),
     };
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\n{credentials}Content-Length: {length}\r\n\r\n"
@@ -352,7 +367,7 @@ fn pour(flood: Flood, port: u16, stop: &AtomicBool) -> usize {
             r#"{{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{{"pageSize":100{history}}}}}"#
         )
     };
-    let (path, known, body) = match flood {
+    let (path, shown, body) = match flood {
         Flood::Nothing => return 0,
         Flood::Silent => return stay_silent(port, stop),
         Flood::StrangersSocket => {
@@ -371,27 +386,28 @@ fn pour(flood: Flood, port: u16, stop: &AtomicBool) -> usize {
         }
         Flood::StrangersBatch => (
             "/a2a/capnweb",
-            false,
+            Shown::Nothing,
             format!(r#"["push",[[{}1]]]"#, tiny(31 << 20)),
         ),
-        Flood::TinyValues => ("/a2a/jsonrpc", true, message(&tiny(15 << 20))),
-        Flood::LargeJson => ("/a2a/jsonrpc", true, message(&rows(15 << 20))),
+        Flood::TinyValues => ("/a2a/jsonrpc", Shown::Known, message(&tiny(15 << 20))),
+        Flood::LargeJson => ("/a2a/jsonrpc", Shown::Known, message(&rows(15 << 20))),
         Flood::LargeCapnweb => (
             "/a2a/capnweb",
-            true,
+            Shown::Known,
             format!(
                 r#"["push",["pipeline",0,["getTask"],[{{"id":"x","rows":[[{}1]]}}]]]"#,
                 rows(15 << 20)
             ),
         ),
-        Flood::Lists => ("/a2a/jsonrpc", true, list("")),
-        Flood::BriefLists => ("/a2a/jsonrpc", true, list(r#","historyLength":0"#)),
+        Flood::Lists => ("/a2a/jsonrpc", Shown::Known, list("")),
+        Flood::BriefLists => ("/a2a/jsonrpc", Shown::Known, list(r#","historyLength":0"#)),
+        Flood::BadTokens => ("/a2a/jsonrpc", Shown::Forged, list("")),
     };
     let mut sent = 0;
     while !stop.load(Ordering::Relaxed) {
         // A server that refuses early may close the connection while it is written to.
         let _ = connect(port).and_then(|mut stream| {
-            let posted = post(&mut stream, path, known, &[body.as_bytes()]);
+            let posted = post(&mut stream, path, shown, &[body.as_bytes()]);
             let answer = read_answer(&mut stream);
             posted.and(answer)
         });
@@ -490,7 +506,12 @@ fn make_tasks(port: u16) -> Result<()> {
             r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{{"messageId":"large-{number}","role":"ROLE_USER","parts":[{{"text":"task {text}"}}]}}}}}}"#
         );
         let made = connect(port).and_then(|mut stream| {
-            post(&mut stream, "/a2a/jsonrpc", true, &[body.as_bytes()])?;
+            post(
+                &mut stream,
+                "/a2a/jsonrpc",
+                Shown::Known,
+                &[body.as_bytes()],
+            )?;
             read_answer(&mut stream)
         });
         made.doing(|| "make a large task".to_owned())?;

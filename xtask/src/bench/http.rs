@@ -33,7 +33,7 @@ pub(super) struct Connection {
 
 /// The head of an answer is read; its body is read from here, without what HTTP puts around it.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
+pub(super) struct HttpResponse<'a> {
     connection: &'a mut Connection,
     pub(super) status: u16,
     /// In lower case, with its parameters.
@@ -67,7 +67,7 @@ impl Connection {
     }
 
     /// Sends a whole request and waits for the head of its answer.
-    pub(super) async fn send(&mut self, request: &[u8]) -> Result<Answer<'_>> {
+    pub(super) async fn send(&mut self, request: &[u8]) -> Result<HttpResponse<'_>> {
         let free_since = self.free_since.take();
         if free_since.is_none_or(|since| since.elapsed() > IDLE) {
             self.stream = connect(&self.address)?;
@@ -79,7 +79,7 @@ impl Connection {
         self.head().await
     }
 
-    async fn head(&mut self) -> Result<Answer<'_>> {
+    async fn head(&mut self) -> Result<HttpResponse<'_>> {
         let line = self.line().await?;
         let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
         let status = status.ok_or_else(|| Error::Answer(format!("no status in {line:?}")))?;
@@ -101,7 +101,7 @@ impl Connection {
                 _ => {}
             }
         }
-        Ok(Answer {
+        Ok(HttpResponse {
             rest: rest.ok_or_else(|| Error::Answer("an answer without a length".to_owned()))?,
             connection: self,
             status,
@@ -152,7 +152,7 @@ impl Connection {
     }
 }
 
-impl Answer<'_> {
+impl HttpResponse<'_> {
     /// What comes next of the body; nothing at its end.
     pub(super) async fn next(&mut self) -> Result<Option<&[u8]>> {
         if matches!(self.rest, Rest::Chunked | Rest::Chunk(0)) {

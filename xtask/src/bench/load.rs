@@ -43,16 +43,16 @@ pub(crate) fn tell(
 
 /// The server that a load generator works on.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct BenchTarget {
     pub(crate) address: Address,
     pub(crate) pid: u32,
 }
 
-impl Place {
-    pub(crate) fn new(url: &str, pid: Option<u32>) -> Result<Place> {
+impl BenchTarget {
+    pub(crate) fn new(url: &str, pid: Option<u32>) -> Result<BenchTarget> {
         let pid = pid.ok_or_else(|| Error::Usage("bench-load needs --pid".to_owned()))?;
         let address = Address::parse(url)?;
-        Ok(Place { address, pid })
+        Ok(BenchTarget { address, pid })
     }
 }
 

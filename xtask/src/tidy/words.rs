@@ -1,10 +1,14 @@
-//! Counts comments that do not say what they mean: lines with riddle words, and captions.
+//! Counts comments and texts that do not say what they mean: riddle words, captions, and comments without a noun as their
+//! subject.
 //!
-//! A riddle word stands in for a noun of the domain. A caption is a doc comment of three
-//! words or fewer, which repeats the name of what it documents. A few of either do no harm, so the count is bounded
-//! and no single line is forbidden.
+//! A riddle word stands in for a noun of the domain; it is counted in comments, and in the string literals of the program,
+//! which users read. A caption is a doc comment of three words or fewer, which repeats the name of what it documents. A
+//! comment that begins with *What*, *Who* or *Which* often hides its subject. A few of each do no harm, so the counts are
+//! bounded and no single line is forbidden.
 
 use std::fmt;
+
+use super::strings;
 
 /// Words that stand where a noun of the domain would say more.
 const RIDDLE_WORDS: [&str; 9] = [
@@ -25,6 +29,16 @@ const RIDDLES_IN_1000: usize = 10;
 /// In all files together there are fewer captions than this.
 const CAPTIONS: usize = 200;
 
+/// With these words a comment begins that may have no noun as its subject.
+const OPENINGS: [&str; 3] = ["What", "Who", "Which"];
+
+/// In all files together fewer comments begin with one of [`OPENINGS`] than this. Lower it when the count has fallen.
+const OPENED: usize = 1_450;
+
+/// In the sources of all crates together there are fewer string literals with a riddle word than this. Those that are left
+/// are sentences that the command grammar understands.
+const STRINGS: usize = 20;
+
 /// A caption has at most so many words.
 const CAPTION_WORDS: usize = 3;
 
@@ -37,6 +51,10 @@ pub(super) struct Count {
     pub(super) comments: usize,
     pub(super) riddles: usize,
     pub(super) captions: usize,
+    /// Comments that begin with one of [`OPENINGS`].
+    pub(super) opened: usize,
+    /// String literals with a riddle word, in the sources of crates.
+    pub(super) strings: usize,
 }
 
 /// The counts of all files, each with its path from the root.
@@ -47,7 +65,12 @@ impl Counts {
     /// Counts one file, if it is source text.
     pub(super) fn add(&mut self, name: &str, text: &str) {
         if name.ends_with(".rs") || name.ends_with(".ts") {
-            self.0.push((name.to_owned(), count(text)));
+            let mut count = count(text);
+            if is_program(name) {
+                let literals = strings::literals(text).into_iter();
+                count.strings = literals.filter(|it| has_riddle_word(it)).count();
+            }
+            self.0.push((name.to_owned(), count));
         }
     }
 
@@ -56,6 +79,8 @@ impl Counts {
             comments: sum.comments + one.comments,
             riddles: sum.riddles + one.riddles,
             captions: sum.captions + one.captions,
+            opened: sum.opened + one.opened,
+            strings: sum.strings + one.strings,
         })
     }
 
@@ -74,6 +99,19 @@ impl Counts {
             let files = self.most(|count| count.captions);
             findings.push(format!(
                 "{total}: the limit is {CAPTIONS} captions; most are in {files}"
+            ));
+        }
+        if total.opened >= OPENED {
+            let files = self.most(|count| count.opened);
+            let words = OPENINGS.join(", ");
+            findings.push(format!(
+                "{total}: the limit is {OPENED} comments that begin with {words}; most are in {files}"
+            ));
+        }
+        if total.strings >= STRINGS {
+            let files = self.most(|count| count.strings);
+            findings.push(format!(
+                "{total}: the limit is {STRINGS} strings; most are in {files}"
             ));
         }
         findings
@@ -98,11 +136,14 @@ impl fmt::Display for Count {
             comments,
             riddles,
             captions,
+            opened,
+            strings,
         } = self;
         let tenths = riddles * 10_000 / (*comments).max(1);
         write!(
             f,
-            "{comments} comment lines, {riddles} with a riddle word ({}.{} in 1,000), {captions} captions",
+            "{comments} comment lines, {riddles} with a riddle word ({}.{} in 1,000), {captions} captions, {opened} that begin \
+             with What, Who or Which; {strings} strings with a riddle word",
             tenths / 10,
             tenths % 10
         )
@@ -121,6 +162,7 @@ fn count(text: &str) -> Count {
         let before = index.checked_sub(1).map_or("", |before| lines[before]);
         let after = lines.get(index + 1).copied().unwrap_or_default();
         count.captions += usize::from(is_caption(before, line, after));
+        count.opened += usize::from(!is_comment(before) && is_opened(line));
     }
     count
 }
@@ -140,6 +182,19 @@ fn has_riddle_word(line: &str) -> bool {
             ends(line[..start].chars().next_back()) && ends(rest.chars().next())
         })
     })
+}
+
+/// Whether the first word of a comment is one of [`OPENINGS`].
+fn is_opened(line: &str) -> bool {
+    let text = line.trim_start_matches(['/', '!', '*']).trim_start();
+    let word = text.split(|c: char| !c.is_alphanumeric()).next();
+    word.is_some_and(|word| OPENINGS.contains(&word))
+}
+
+/// Whether a file is part of a program or library, and no test.
+fn is_program(name: &str) -> bool {
+    let is_source = name.starts_with("crates/") && name.contains("/src/");
+    is_source && name.ends_with(".rs") && !name.ends_with("tests.rs")
 }
 
 /// Whether a line is a whole doc comment by itself, and a short one.

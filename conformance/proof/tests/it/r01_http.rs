@@ -15,7 +15,7 @@ async fn speaks_http_and_https(wire: Wire) {
 
     let secure = World::secure().await;
     let client = secure.client(wire);
-    let (scheme, _) = client.way().url.split_once("://").unwrap();
+    let (scheme, _) = client.endpoint().url.split_once("://").unwrap();
     assert!(
         ["https", "wss", "grpcs"].contains(&scheme),
         "{wire}: {scheme}"

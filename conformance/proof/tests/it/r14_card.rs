@@ -19,9 +19,9 @@ async fn the_card_shows_the_way(wire: Wire) {
     ] {
         let client = Client::discover(&address, wire.settings()).await.unwrap();
         assert_eq!(client.card().name, "Scripted", "{wire} {address}");
-        let way = client.way();
+        let endpoint = client.endpoint();
         assert_eq!(
-            (way.binding.key, way.version),
+            (endpoint.binding.key, endpoint.version),
             (wire.binding.key, wire.version)
         );
         let done = task(&client, script("done")).await;

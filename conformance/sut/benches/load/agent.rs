@@ -97,7 +97,7 @@ impl Agent {
     /// A client with connections of its own.
     pub(crate) fn client(&self) -> Result<Client, Error> {
         let client = Client::of_card(self.card.clone(), self.settings.clone())?;
-        match client.way().binding.key == self.binding {
+        match client.endpoint().binding.key == self.binding {
             true => Ok(client),
             false => Err(format!("the card does not list {}", self.binding).into()),
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Fixtures, bare, form, text};
 
-type Answer = Result<CallToolResponse, ErrorData>;
+type ToolResult = Result<CallToolResponse, ErrorData>;
 
 pub(super) fn all() -> [Tool; 9] {
     [
@@ -84,11 +84,15 @@ impl Round<'_> {
         self.seal.open_json(state).map_err(changed)
     }
 
-    fn ask<const N: usize>(&self, asked: [(String, InputRequest); N]) -> Answer {
+    fn ask<const N: usize>(&self, asked: [(String, InputRequest); N]) -> ToolResult {
         Ok(InputRequiredResult::from_input_requests(InputRequests::from(asked)).into())
     }
 
-    fn ask_round<const N: usize>(&self, number: u64, asked: [(String, InputRequest); N]) -> Answer {
+    fn ask_round<const N: usize>(
+        &self,
+        number: u64,
+        asked: [(String, InputRequest); N],
+    ) -> ToolResult {
         let unwritten =
             |error: RequestStateError| ErrorData::internal_error(error.to_string(), None);
         let state = self.seal.seal_json(&number).map_err(unwritten)?;
@@ -103,7 +107,7 @@ impl Fixtures {
         &self,
         request: &CallToolRequestParams,
         context: &Request,
-    ) -> Option<Answer> {
+    ) -> Option<ToolResult> {
         let round = Round {
             request,
             seal: &self.seal,
@@ -169,7 +173,7 @@ impl Fixtures {
         Some(answer)
     }
 
-    fn ask_what_is_offered(&self, round: &Round<'_>, context: &Request) -> Answer {
+    fn ask_what_is_offered(&self, round: &Round<'_>, context: &Request) -> ToolResult {
         if round.request.input_responses.is_some() {
             return done("All is answered.");
         }
@@ -182,13 +186,13 @@ impl Fixtures {
         );
         requests.extend(can.roots.then(|| roots("client_roots")));
         match requests.is_empty() {
-            true => done("There is nobody to ask."),
+            true => done("The client supports no input requests."),
             false => Ok(InputRequiredResult::from_input_requests(requests).into()),
         }
     }
 }
 
-fn done(said: impl Into<String>) -> Answer {
+fn done(said: impl Into<String>) -> ToolResult {
     Ok(text(said).into())
 }
 

@@ -88,7 +88,7 @@ async fn every_operation_works_over_every_binding_in_both_versions() {
     for (binding, version) in wires() {
         let wire = format!("{binding} {version}");
         let client = connect(&sut, binding, version).await;
-        assert_eq!(client.way().binding.key, binding);
+        assert_eq!(client.endpoint().binding.key, binding);
 
         let answer = client.send_message(say("echo hello")).await.unwrap();
         assert!(
@@ -253,8 +253,8 @@ async fn a_task_is_sent_watched_cancelled_and_listed_over_different_wires() {
             ..ListTasksRequest::default()
         };
         let lister = (first + 4..).find(|number| {
-            let way = at(*number).way();
-            (way.binding.key, way.version) != ("grpc", Version::V0_3)
+            let endpoint = at(*number).endpoint();
+            (endpoint.binding.key, endpoint.version) != ("grpc", Version::V0_3)
         });
         let listed = at(lister.unwrap()).list_tasks(list).await.unwrap();
         assert_eq!(listed.tasks[0].id, sent.id);
@@ -359,9 +359,9 @@ async fn a_wire_without_an_answer_is_left_for_the_next() {
         }
     }
     let client = Client::of_card(card, Settings::default()).unwrap();
-    assert_eq!(client.way().binding.key, "jsonrpc");
+    assert_eq!(client.endpoint().binding.key, "jsonrpc");
     task_of(&client, say("task hello")).await;
-    assert_eq!(client.way().binding.key, "rest");
+    assert_eq!(client.endpoint().binding.key, "rest");
 }
 
 #[tokio::test]

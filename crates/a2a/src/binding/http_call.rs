@@ -339,10 +339,11 @@ pub(super) async fn weighed(json: Bytes) -> Result<Bytes, Error> {
     Ok(json)
 }
 
-/// Reads and discards the rest of a refused body, up to the limit on bodies and while it flows: a client that is still
-/// writing when the connection closes may never read the refusal. A client that pauses is answered.
+/// Reads and discards the rest of a refused body, up to twice the limit on bodies and while it flows: a client that is
+/// still writing when the connection closes may never read the refusal. A client that pauses is answered.
 pub async fn turn_away(body: Body, limits: &Limits) {
-    let _ = timeout(DISCARD_TIME, discard(body, limits.max_body)).await;
+    let most = limits.max_body.saturating_mul(2);
+    let _ = timeout(DISCARD_TIME, discard(body, most)).await;
 }
 
 async fn discard(mut body: Body, mut most: usize) {

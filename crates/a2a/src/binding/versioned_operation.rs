@@ -3,7 +3,7 @@
 #[cfg(feature = "http")]
 use access::calls::BegunCall;
 #[cfg(feature = "http")]
-use access::{Asked, Outcome, UnreadCall};
+use access::{CallRecord, Outcome, UnreadCall};
 use serde_json::{Map, Value};
 
 #[cfg(feature = "http")]
@@ -173,10 +173,9 @@ impl VersionedOperation {
     }
 
     #[cfg(feature = "http")]
-    fn asked(self, call: &Call, input: &Input) -> Asked {
-        let mut origin = call.origin.clone();
-        origin.bytes = origin.bytes.max(input.body.len() as u64);
-        Asked {
+    fn asked(self, call: &Call, input: &Input) -> CallRecord {
+        let origin = call.origin.clone().with_bytes(input.body.len());
+        CallRecord {
             origin,
             caller: call.caller.clone(),
             version: self.version(),

@@ -13,14 +13,14 @@ use crate::types::wire::WireMessage as _;
 use crate::v0_3;
 
 /// A card as it was fetched, and what its address says about it.
-pub(super) struct Found {
+pub(super) struct FetchedCard {
     pub(super) card: AgentCard,
     pub(super) raw: Value,
     /// Whether it came over an encrypted connection: then so is what does not say otherwise.
     pub(super) secure: bool,
 }
 
-impl Found {
+impl FetchedCard {
     /// Whether it is the card of the agent below a path. A card found at the root of the host counts only for the
     /// addresses that it lists.
     fn is_at(&self, folder: &str, place: &Uri) -> bool {
@@ -45,7 +45,7 @@ impl Found {
 }
 
 /// Fetches the card: at the address itself, or where cards are kept below it and at its host.
-pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<Found, Error> {
+pub(super) async fn fetch(dialer: &Dialer, url: &str) -> Result<FetchedCard, Error> {
     let mut missing = None;
     let places = places(url)?;
     let first = places.first().map_or("", |place| place.path());
@@ -116,13 +116,13 @@ pub(super) fn places(url: &str) -> Result<Vec<Uri>, Error> {
 }
 
 /// Reads a card of either version.
-pub(super) fn read(raw: Value, place: Option<&Uri>) -> Result<Found, Error> {
+pub(super) fn read(raw: Value, place: Option<&Uri>) -> Result<FetchedCard, Error> {
     if !raw.is_object() {
         return Err(Error::Card("it is not a JSON object".to_owned()));
     }
     let card = v0_3::renewed(raw.clone()).to_string();
     let card = AgentCard::from_json(card.as_bytes());
-    Ok(Found {
+    Ok(FetchedCard {
         card: card.map_err(|error| Error::Card(error.to_string()))?,
         raw,
         secure: place.is_some_and(|place| place.scheme_str() == Some("https")),

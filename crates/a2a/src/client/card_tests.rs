@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::card::{places, read};
-use super::{Settings, Version, way};
+use super::{Settings, Version, endpoint};
 
 fn found(url: &str) -> Vec<String> {
     let places = places(url).unwrap();
@@ -53,10 +53,10 @@ fn a_card_of_0_3_is_read_as_one_of_1_0() {
     assert_eq!(scheme, &json!({ "location": "header", "name": "X-Key" }));
     let required = &written["securityRequirements"][0]["schemes"]["key"];
     assert_eq!(required, &json!({ "list": ["read"] }));
-    let ways = way::choose(&card, &Settings::default(), false).unwrap();
-    let keys: Vec<_> = ways
+    let endpoints = endpoint::choose(&card, &Settings::default(), false).unwrap();
+    let keys: Vec<_> = endpoints
         .iter()
-        .map(|way| (way.binding.key, way.version))
+        .map(|endpoint| (endpoint.binding.key, endpoint.version))
         .collect();
     assert_eq!(keys, [("jsonrpc", Version::V0_3), ("grpc", Version::V0_3)]);
 }

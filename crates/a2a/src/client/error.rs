@@ -33,7 +33,7 @@ pub enum Error {
     /// There was a reply, and it makes no sense.
     #[error("the reply cannot be understood: {0}")]
     Unclear(String),
-    /// The card cannot be used: it is none, it is not signed as it must be, or it lists nothing that is spoken.
+    /// The card cannot be used: it is malformed, its signature is missing or wrong, or it lists no binding and version of ours.
     #[error("the agent's card cannot be used: {0}")]
     Card(String),
     /// The settings make no sense.

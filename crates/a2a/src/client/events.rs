@@ -26,7 +26,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Opens a stream. That there is none is told here, and not by its first event.
+    /// Opens a stream. A refusal is returned here, not as the first event.
     pub(super) async fn open<Q: WireMessage>(
         client: Client,
         operation: &'static Operation,

@@ -33,7 +33,7 @@ pub struct Settings {
     pub dial: ::dial::Settings,
     /// Signs every request and every handshake (RFC 9421).
     pub signer: Option<Signer>,
-    /// Whose signature the card must bear. Without keys any card is believed.
+    /// The keys that may sign the card. `None` accepts every card.
     pub trusted: Option<TrustedKeys>,
     /// How long a reply may take, or the first of many.
     pub time: Duration,

@@ -37,7 +37,7 @@ pub type Fields = Vec<(String, String)>;
 
 /// What is at a path.
 #[derive(Debug)]
-pub enum Found<T = &'static Operation> {
+pub enum RouteMatch<T = &'static Operation> {
     /// This operation, with the fields that the path holds.
     Operation(T, Fields),
     /// Something, but not for this verb; these would do.
@@ -46,27 +46,27 @@ pub enum Found<T = &'static Operation> {
     Nothing,
 }
 
-impl<T> Found<T> {
+impl<T> RouteMatch<T> {
     /// The same, for what the operation is part of.
-    pub(crate) fn map<U>(self, with: impl FnOnce(T) -> U) -> Found<U> {
+    pub(crate) fn map<U>(self, with: impl FnOnce(T) -> U) -> RouteMatch<U> {
         match self {
-            Self::Operation(found, fields) => Found::Operation(with(found), fields),
-            Self::OtherVerbs(verbs) => Found::OtherVerbs(verbs),
-            Self::Nothing => Found::Nothing,
+            Self::Operation(found, fields) => RouteMatch::Operation(with(found), fields),
+            Self::OtherVerbs(verbs) => RouteMatch::OtherVerbs(verbs),
+            Self::Nothing => RouteMatch::Nothing,
         }
     }
 }
 
 /// Finds what is at a path, given as its segments, percent-decoded. A path may have the tenant in
 /// front.
-pub fn find(verb: &str, segments: &[String]) -> Found {
+pub fn find(verb: &str, segments: &[String]) -> RouteMatch {
     let rows = TABLE.iter().map(|operation| (operation, operation.routes));
     let plain = find_among(&rows, verb, segments);
     match (plain, segments) {
-        (Found::Nothing, [tenant, rest @ ..]) => match find_among(&rows, verb, rest) {
-            Found::Operation(operation, mut fields) => {
+        (RouteMatch::Nothing, [tenant, rest @ ..]) => match find_among(&rows, verb, rest) {
+            RouteMatch::Operation(operation, mut fields) => {
                 fields.push(("tenant".to_owned(), tenant.clone()));
-                Found::Operation(operation, fields)
+                RouteMatch::Operation(operation, fields)
             }
             other => other,
         },
@@ -79,7 +79,7 @@ pub fn find_among<T: Copy>(
     rows: &(impl Iterator<Item = (T, &'static [Route])> + Clone),
     verb: &str,
     segments: &[String],
-) -> Found<T> {
+) -> RouteMatch<T> {
     let matching = |route: &Route| fields(route.path, segments);
     let routes = || {
         let rows = rows.clone();
@@ -108,9 +108,9 @@ pub fn find_among<T: Copy>(
         }
     }
     match best {
-        Some((row, matched)) => Found::Operation(row, matched.fields),
-        None if others.is_empty() => Found::Nothing,
-        None => Found::OtherVerbs(others),
+        Some((row, matched)) => RouteMatch::Operation(row, matched.fields),
+        None if others.is_empty() => RouteMatch::Nothing,
+        None => RouteMatch::OtherVerbs(others),
     }
 }
 

@@ -1,19 +1,19 @@
 //! Paths find their operation.
 
-use super::route::{Found, find};
+use super::route::{RouteMatch, find};
 
 fn check(verb: &str, path: &str, expected: &str) {
     let segments: Vec<String> = path.split('/').skip(1).map(str::to_owned).collect();
     let found = match find(verb, &segments) {
-        Found::Operation(operation, fields) => {
+        RouteMatch::Operation(operation, fields) => {
             let fields: Vec<String> = fields
                 .iter()
                 .map(|(name, value)| format!("{name}={value}"))
                 .collect();
             format!("{} {}", operation.name, fields.join(" "))
         }
-        Found::OtherVerbs(verbs) => format!("use {}", verbs.join(", ")),
-        Found::Nothing => "nothing".to_owned(),
+        RouteMatch::OtherVerbs(verbs) => format!("use {}", verbs.join(", ")),
+        RouteMatch::Nothing => "nothing".to_owned(),
     };
     assert_eq!(found.trim(), expected);
 }

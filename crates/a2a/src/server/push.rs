@@ -111,7 +111,7 @@ impl Push {
     }
 
     /// Starts the worker of a stored webhook, in place of one that it may have. Its deliveries are part of a trace as long as
-    /// this process lives.
+    /// this process runs.
     #[cfg(feature = "http")]
     pub(super) fn begin(&self, server: &Arc<Inner>, row: Row, trace: Option<trace::Scope>) {
         let key = row.key.clone();

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value as Json};
 
 use super::wire::{
-    DEPTH, Element, EnumDescription, Fault, FieldDescription, Kind, Label, Listed,
-    MessageDescription, OneofDescription, Place, Reader, Wire, block_size, fault, put_block,
-    put_double, put_varint,
+    DEPTH, Element, EnumDescription, Fault, FaultPath, FieldDescription, Kind, Label, Listed,
+    MessageDescription, OneofDescription, Reader, Wire, block_size, fault, put_block, put_double,
+    put_varint,
 };
 
 /// Any JSON value, `null` included (`google.protobuf.Value`).

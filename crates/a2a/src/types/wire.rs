@@ -43,7 +43,7 @@ pub use violation::Violation;
 
 pub(crate) use element::{Element, Listed, nullable};
 pub(crate) use enumeration::{enumerations, parse_enum, read_enum, write_enum};
-pub(crate) use error::{Fault, Place, fault};
+pub(crate) use error::{Fault, FaultPath, fault};
 pub(crate) use field::{Field, Scalar};
 pub(crate) use message::{Members, Rule, messages, read_field, rule};
 pub(crate) use name::{camel, camel_bytes, camel_length, snake, unmarked};

@@ -28,7 +28,7 @@ pub(super) fn request(mut params: Map<String, Value>) -> Map<String, Value> {
             rename(part, "type", "kind");
         }
     }
-    // Who wants to hear of it as it goes on does not wait for the end.
+    // A streaming request does not block until the end of the task.
     if let Some(Value::Object(configuration)) = params.get_mut("configuration")
         && let Some(Value::Bool(streaming)) = configuration.remove("streaming")
     {

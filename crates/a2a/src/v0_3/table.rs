@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Dialect, Request, Rule, client_reply, client_request, reply, request, types};
 use crate::error::Error;
-use crate::operation::{Found, Operation, Replies, Route, Verb, find_among};
+use crate::operation::{Operation, Replies, Route, RouteMatch, Verb, find_among};
 use crate::types::Empty;
 use crate::types::wire::{MessageDescription, WireMessage};
 
@@ -315,7 +315,7 @@ pub(crate) fn asking(operation: &Operation, has: impl Fn(&Row) -> bool) -> Optio
 pub const PREFIX: &str = "v1";
 
 /// What REST has at a path, given as its segments, the prefix included.
-pub fn at(verb: &str, segments: &[String]) -> Found<&'static Row> {
+pub fn at(verb: &str, segments: &[String]) -> RouteMatch<&'static Row> {
     let rows = TABLE.iter().map(|row| (row, row.routes));
     let rest = segments.get(1..).unwrap_or_default();
     find_among(&rows, verb, rest)

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use a2a::binding::{self, Address, BINDINGS, Offer, Offers, Wire};
+use a2a::binding::{self, Address, BINDINGS, BindingUse, BindingUses, Wire};
 use a2a::limits::Limits;
 use a2a::operation::{Operation, Replies, Route, TABLE, Verb};
 use a2a::types::{AgentCapabilities, AgentCard};
@@ -20,7 +20,7 @@ use crate::server::support::{Bench, Script, config, in_memory};
 mod malformed;
 mod subscriptions;
 
-async fn router(offers: &Offers) -> Router {
+async fn router(offers: &BindingUses) -> Router {
     let mut config = config();
     config
         .card
@@ -97,7 +97,7 @@ async fn grpc(router: &Router, name: &str) -> i32 {
 
 #[tokio::test]
 async fn every_binding_serves_every_row() {
-    let router = router(&Offers::default()).await;
+    let router = router(&BindingUses::default()).await;
     for row in TABLE {
         // An empty request is refused for what it lacks, never because the operation is unknown.
         let reply = json_rpc(&router, row.name, &json!({})).await;
@@ -118,7 +118,7 @@ async fn every_binding_serves_every_row() {
 
 #[tokio::test]
 async fn a_row_means_the_same_on_every_binding() {
-    let router = router(&Offers::default()).await;
+    let router = router(&BindingUses::default()).await;
     for row in TABLE {
         let by_json_rpc = json_rpc(&router, row.name, &ids(row)).await;
         let status = rest(&router, &row.routes[0]).await.status().as_u16();
@@ -217,11 +217,11 @@ fn the_table_is_the_protocols() {
 
 #[tokio::test]
 async fn what_is_off_is_neither_served_nor_listed_and_what_is_preferred_comes_first() {
-    let mut offers = Offers::default();
-    offers.set("jsonrpc", Offer::Deprecated).unwrap();
-    offers.set("rest", Offer::Off).unwrap();
-    offers.set("capnweb", Offer::Preferred).unwrap();
-    assert_eq!(offers.set("telegraph", Offer::On), None);
+    let mut offers = BindingUses::default();
+    offers.set("jsonrpc", BindingUse::Deprecated).unwrap();
+    offers.set("rest", BindingUse::Off).unwrap();
+    offers.set("capnweb", BindingUse::Preferred).unwrap();
+    assert_eq!(offers.set("telegraph", BindingUse::On), None);
     let router = router(&offers).await;
     let route = &TABLE[3].routes[0];
     assert_eq!(rest(&router, route).await.status(), 404);

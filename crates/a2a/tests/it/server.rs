@@ -2,7 +2,6 @@
 
 mod cancel;
 mod failure;
-mod life;
 mod lists;
 mod notes;
 mod push;
@@ -13,4 +12,5 @@ mod rights;
 mod scope;
 mod streams;
 pub(crate) mod support;
+mod task_states;
 mod tenants;

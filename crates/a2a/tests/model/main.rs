@@ -1,4 +1,4 @@
-//! The life of a task: a real server, in every order of events that a small number of calls allows.
+//! The states of a task: a real server, in every order of events that a small number of calls allows.
 //!
 //! A caller opens a task, sends it messages, cancels it, follows it, is cut off and goes on from its cursor. The agent
 //! speaks, asks, completes, fails and ends, whenever it likes. The journal commits when it likes, and the process may
@@ -29,7 +29,7 @@ use stateright::{Checker, Expectation, HasDiscoveries, Model};
 
 use client::Way;
 use happening::{Bounds, Fault};
-use model::Life;
+use model::TaskModel;
 
 /// Together these meet all that the model can do; each alone is small.
 const SMALL: [Bounds; 7] = [
@@ -134,7 +134,7 @@ fn a_task_lives_rightly_in_every_order_of_events() {
     let further = if large { &LARGE[..] } else { &[] };
     let mut seen = BTreeSet::new();
     for bounds in SMALL.iter().chain(further) {
-        let checker = Life::new(*bounds, Fault::None)
+        let checker = TaskModel::new(*bounds, Fault::None)
             .checker()
             .threads(2)
             .spawn_bfs()
@@ -156,7 +156,7 @@ fn a_task_lives_rightly_in_every_order_of_events() {
         }
     }
     // A model that does little would keep every rule.
-    for property in Life::new(SMALL[0], Fault::None).properties() {
+    for property in TaskModel::new(SMALL[0], Fault::None).properties() {
         let expected = property.expectation == Expectation::Sometimes;
         assert!(
             !expected || seen.contains(property.name),
@@ -170,7 +170,7 @@ fn a_task_lives_rightly_in_every_order_of_events() {
 #[track_caller]
 fn finds(fault: Fault, bounds: Bounds, property: &'static str) {
     let all = HasDiscoveries::AllOf([property].into());
-    let checker = Life::new(bounds, fault)
+    let checker = TaskModel::new(bounds, fault)
         .checker()
         .finish_when(all)
         .spawn_bfs()

@@ -13,8 +13,8 @@ use crate::rules::Rule;
 use crate::sight::{Sight, Status};
 use crate::world::World;
 
-/// The life of a task.
-pub(crate) struct Life {
+/// The model of a task and of the server that runs it, for the model checker.
+pub(crate) struct TaskModel {
     bounds: Bounds,
     fault: Fault,
 }
@@ -32,7 +32,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    fn of(model: &Life, past: Vec<Action>, settled: usize) -> Self {
+    fn of(model: &TaskModel, past: Vec<Action>, settled: usize) -> Self {
         let mut world = World::new(model.bounds, model.fault);
         if let Some((last, before)) = past.split_last() {
             before.iter().for_each(|action| world.meet(*action));
@@ -81,13 +81,13 @@ impl std::fmt::Debug for State {
     }
 }
 
-impl Life {
+impl TaskModel {
     pub(crate) fn new(bounds: Bounds, fault: Fault) -> Self {
         Self { bounds, fault }
     }
 }
 
-impl Model for Life {
+impl Model for TaskModel {
     type State = State;
     type Action = Action;
 
@@ -185,10 +185,10 @@ impl Model for Life {
                 |_, it: &State| matches!(&it.sight.reader, Some((Start::After(1..), heard)) if !heard.events.is_empty()),
             ),
             Property::sometimes("a restart ends a task", |_, it: &State| {
-                it.sight.state == TaskState::Failed && it.sight.lives.len() > 1 && it.sight.up
+                it.sight.state == TaskState::Failed && it.sight.starts.len() > 1 && it.sight.up
             }),
             Property::sometimes("a task goes on after a restart", |_, it: &State| {
-                it.sight.got.is_some() && it.sight.lives.len() > 1 && it.sight.at_work().is_some()
+                it.sight.got.is_some() && it.sight.starts.len() > 1 && it.sight.at_work().is_some()
             }),
             Property::sometimes("what was committed unanswered is found", |_, it: &State| {
                 let lost = it

@@ -191,11 +191,12 @@ fn messages_reach(now: &Sight) -> bool {
     let once = now.turns_now().iter().all(|turn| turns(&turn.message) <= 1);
     // A process that ends while a message waits for an agent that asks leaves a task that waits for its caller: the
     // next message brings this one with it.
-    let asks = now.lives.len() > 1 && now.state.is_interrupted();
+    let asks = now.starts.len() > 1 && now.state.is_interrupted();
     let idle = now.is_quiet() && now.at_work().is_none() && !now.state.is_terminal() && !asks;
     let reached = |text: &String| {
         // After a restart an agent gets the last message, and the others with the task.
-        let found = |turn: &agent_control::Seen| now.lives.len() > 1 && turn.history.contains(text);
+        let found =
+            |turn: &agent_control::Seen| now.starts.len() > 1 && turn.history.contains(text);
         now.turns
             .iter()
             .any(|turn| turn.message == *text || found(turn))

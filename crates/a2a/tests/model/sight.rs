@@ -31,7 +31,7 @@ pub(crate) struct Sight {
     pub(crate) resumed: Vec<Heard>,
     pub(crate) turns: Vec<agent_control::Seen>,
     /// Where the turns of each process begin.
-    pub(crate) lives: Vec<usize>,
+    pub(crate) starts: Vec<usize>,
     /// How often an agent was told to say something.
     pub(crate) said: usize,
     pub(crate) calls: Vec<(Request, Status)>,
@@ -100,7 +100,7 @@ impl Sight {
             got: None,
             resumed: Vec::new(),
             turns: Vec::new(),
-            lives: vec![0],
+            starts: vec![0],
             said: 0,
             calls: Vec::new(),
             reader: None,
@@ -121,14 +121,14 @@ impl Sight {
 
     /// The turns of this process.
     pub(crate) fn turns_now(&self) -> &[agent_control::Seen] {
-        &self.turns[self.lives.last().copied().unwrap_or(0)..]
+        &self.turns[self.starts.last().copied().unwrap_or(0)..]
     }
 
     /// The turns of each process that is no more.
     pub(crate) fn turns_before(&self) -> impl Iterator<Item = &[agent_control::Seen]> {
-        self.lives
+        self.starts
             .windows(2)
-            .map(|life| &self.turns[life[0]..life[1]])
+            .map(|start| &self.turns[start[0]..start[1]])
     }
 
     /// The turn of the agent that is at work.

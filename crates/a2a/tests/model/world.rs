@@ -39,7 +39,7 @@ pub(crate) struct World {
     pub(crate) sight: Sight,
 }
 
-/// One life of the server. Dropping the runtime ends all that runs, wherever it is.
+/// A process of the server, from its start to its end. Dropping the runtime ends all that runs, wherever it is.
 struct Process {
     runtime: Runtime,
     starting: Option<JoinHandle<Result<Server, store::Error>>>,
@@ -275,7 +275,7 @@ impl World {
         self.steps.lose();
         self.spoil();
         self.process = Process::begin(&self.control, &self.store);
-        self.sight.lives.push(self.control.turns().len());
+        self.sight.starts.push(self.control.turns().len());
     }
 
     /// Makes the mistake with what the dead process left.

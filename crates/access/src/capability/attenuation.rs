@@ -29,7 +29,7 @@ pub struct Attenuation {
 }
 
 impl Attenuation {
-    /// What its lender can do, without less.
+    /// No restriction: everything that the lender may do.
     pub fn none() -> Self {
         Self::default()
     }

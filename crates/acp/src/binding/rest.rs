@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::binding::{beside, challenge, read_body, sse, turn_away};
-use a2a::operation::{Fields, Found, Frame, find_among};
+use a2a::operation::{Fields, Frame, RouteMatch, find_among};
 use a2a::service::Call;
 use axum::Router;
 use axum::body::Body;
@@ -66,7 +66,7 @@ async fn answer(State(server): State<Arc<AcpServer>>, request: Request<Body>) ->
 }
 
 async fn perform(server: Arc<AcpServer>, head: &Parts, body: Body) -> Result<Reply, Refused> {
-    let (call, (operation, named)) = match admit(&server, head) {
+    let (mut call, (operation, named)) = match admit(&server, head) {
         Ok(admitted) => admitted,
         Err(refused) => {
             turn_away(body, &server.wire.limits).await;
@@ -77,6 +77,7 @@ async fn perform(server: Arc<AcpServer>, head: &Parts, body: Body) -> Result<Rep
         // Clients of ACP send no `Content-Type`; the body is always JSON.
         let body = read_body(body, &server.wire.limits).await;
         let body = body.map_err(Error::from)?;
+        call.origin = call.origin.with_bytes(body.len());
         beside(body.len(), || read(&body)).await?
     } else {
         let query = head.uri.query().unwrap_or_default();
@@ -121,8 +122,8 @@ fn find(head: &Parts) -> Result<(&'static Operation, Fields), Refused> {
     let segments = segments.ok_or_else(|| Error::Malformed("the path is not UTF-8".to_owned()))?;
     let rows = TABLE.iter().map(|operation| (operation, operation.routes));
     match find_among(&rows, verb, &segments) {
-        Found::Operation(operation, fields) => Ok((operation, fields)),
-        Found::OtherVerbs(allowed) => Err(Refused {
+        RouteMatch::Operation(operation, fields) => Ok((operation, fields)),
+        RouteMatch::OtherVerbs(allowed) => Err(Refused {
             error: a2a::Error::VerbNotAllowed {
                 verb: verb.to_owned(),
                 allowed: allowed.join(", "),
@@ -130,7 +131,7 @@ fn find(head: &Parts) -> Result<(&'static Operation, Fields), Refused> {
             .into(),
             allow: HeaderValue::try_from(allowed.join(", ")).ok(),
         }),
-        Found::Nothing => Err(Error::missing("path", path).into()),
+        RouteMatch::Nothing => Err(Error::missing("path", path).into()),
     }
 }
 

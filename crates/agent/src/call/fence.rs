@@ -21,9 +21,10 @@ use crate::manifest::SkillNeeds;
 #[cfg(not(panic = "unwind"))]
 compile_error!("skills are fenced by unwinding: build with panic = \"unwind\"");
 
-/// Something that sees calls pass, in the order in which hooks were added, and back in the other.
+/// A hook around calls of skills. `before` runs in the order in which hooks were added, `after` and `on_error` in
+/// reverse. The program itself has none; programs that embed an agent add them with `App::hook`.
 pub trait Hook: Send + Sync + 'static {
-    /// Before a skill is run, with input that is one. To return a reply or an error is to answer instead of it.
+    /// Runs before the skill, with valid input. A returned reply or error replaces the call.
     fn before<'a>(
         &'a self,
         definition: &'a Definition,
@@ -34,7 +35,7 @@ pub trait Hook: Send + Sync + 'static {
         Box::pin(async { Ok(None) })
     }
 
-    /// After a skill has done it.
+    /// Runs after the skill succeeded, and may replace the reply.
     fn after<'a>(
         &'a self,
         definition: &'a Definition,
@@ -45,7 +46,7 @@ pub trait Hook: Send + Sync + 'static {
         Box::pin(async { Ok(reply) })
     }
 
-    /// After a skill has failed to. It may say something else about it, or mend it.
+    /// Runs after the skill failed. It may return another error, or a reply.
     fn on_error<'a>(
         &'a self,
         definition: &'a Definition,

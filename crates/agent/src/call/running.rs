@@ -72,7 +72,7 @@ impl Parked {
         let full = waiting.len() >= self.limit;
         let oldest = full.then(|| waiting.shift_remove_index(0)).flatten();
         waiting.insert(task.to_owned(), running);
-        // What the skill held is let go of outside of the lock.
+        // Values of the skill are dropped outside of the lock.
         drop(waiting);
         drop(oldest);
     }
@@ -163,7 +163,7 @@ impl Running {
         }
     }
 
-    /// What comes of the skill becomes what the task says last.
+    /// Writes the outcome of the skill as the last update of the task.
     async fn end(self, turn: &Turn, outcome: Outcome) -> Result<(), Failure> {
         let begun = self.state.has_begun();
         match outcome {
@@ -211,7 +211,7 @@ pub(crate) async fn fail(turn: &Turn, error: &SkillError) -> Result<(), Failure>
     Ok(turn.status(TaskState::Failed, Some(why)).await?)
 }
 
-/// What the caller is told about input that is none.
+/// The error for input that does not fit the schema.
 pub(crate) fn invalid(faults: &[Fault]) -> a2a::Error {
     let violations = faults.iter().map(|fault| {
         let field = format!("message.parts{}", fault.pointer.replace('/', "."));

@@ -1,4 +1,4 @@
-//! The state of a call that is under way: where a skill and the turn that it works for meet.
+//! The state of a running call, shared by the skill and the turn that drives it.
 //!
 //! A skill can outlive the turn it was called in: it asks, the turn ends, and the answer comes in another one.
 //! The state stays. What the skill says goes to the current turn, and what must not be done or asked
@@ -121,7 +121,7 @@ impl Waits {
 }
 
 /// What is asked.
-struct Asked {
+struct QuestionDraft {
     message: String,
     schema: Value,
     kind: QuestionKind,
@@ -308,7 +308,7 @@ impl CallState {
             let shown = open.is_some_and(|it| it.place == place && it.message == message);
             (place, shown)
         };
-        let asked = Asked {
+        let asked = QuestionDraft {
             message,
             schema,
             kind: QuestionKind::Question,
@@ -333,7 +333,7 @@ impl CallState {
         kind: QuestionKind,
     ) -> Result<Option<Given>, SkillError> {
         let _one = self.0.asking.lock().await;
-        let asked = Asked {
+        let asked = QuestionDraft {
             message,
             schema,
             kind,
@@ -352,7 +352,7 @@ impl CallState {
     /// A question is shown whole, with characters that are not seen written out, or not at all.
     async fn open(
         &self,
-        asked: Asked,
+        asked: QuestionDraft,
         place: Option<String>,
         shown_before: bool,
     ) -> Result<Option<Given>, SkillError> {
@@ -388,7 +388,7 @@ impl CallState {
         Ok(answered.await.ok())
     }
 
-    /// What is asked is asked no more: it may have lost its point.
+    /// Withdraws the open question, for example because its time is over.
     pub(crate) fn withdraw(&self) {
         drop(self.lock().open.take());
     }

@@ -151,7 +151,7 @@ table! {
         #[schemars(range(min = 1, max = 10_000))]
         change_every: u32 = 20;
         /// A change is rolled back if the score falls during this many episodes after its adoption.
-        #[schemars(range(min = 5, max = 100))]
+        #[schemars(range(min = 1, max = 100))]
         canary_episodes: u32 = 10;
         /// How far the mean score may fall during these episodes.
         #[schemars(range(min = 0, max = 1))]

@@ -28,7 +28,7 @@ impl Inner {
     /// Puts something into the mailbox of an agent, and wakes it if it sleeps. Waits while the mailbox is full.
     pub(crate) async fn send(self: &Arc<Self>, id: &str, post: Mail) -> Result<(), Error> {
         let mut post = post;
-        // Who just fell asleep is woken again; more than a few times in a row there is something wrong with it.
+        // An actor that stopped in this moment is started again, but not without limit.
         for _ in 0..8 {
             let mailbox = self.mailbox(id)?;
             match mailbox.send(post).await {
@@ -64,11 +64,11 @@ impl Inner {
         let (inner, name, own) = (Arc::clone(self), id.to_owned(), mailbox.downgrade());
         let task = tokio::spawn(async move {
             if let Some(before) = before {
-                // It writes down what it was; one that panicked has said so.
+                // The old actor writes its snapshot first. A panic was reported by the runtime.
                 drop(before.mailbox);
                 drop(before.task.await);
             }
-            let timed = match actor::live(
+            let timed = match actor::run_actor(
                 Arc::clone(&inner.parts),
                 inner.tasks.clone(),
                 name.clone(),
@@ -118,7 +118,7 @@ impl Inner {
                 .is_some_and(|slot| slot.timed || slot.awake.is_some())
         };
         if concerns {
-            let (inner, id, task) = (Arc::clone(self), id.to_owned(), task.to_owned());
+            let (inner, id, task) = (Arc::clone(self), id.to_owned(), task.into());
             // The task server does not wait for it.
             self.telling
                 .spawn(async move { drop(inner.send(&id, Mail::Gone(task)).await) });

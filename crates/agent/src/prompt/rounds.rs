@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Call, CallResult, Message, Said};
+use model::{AssistantMessage, Call, CallResult, Message};
 use serde_json::Value;
 use skill::Registry;
 
@@ -76,7 +76,7 @@ fn of(round: &Round, most: &Most, skills: &Registry) -> Vec<Message> {
         Message::Result(CallResult::of(call, content).told(told))
     });
     let results: Vec<Message> = results.collect();
-    let said = Message::Model(Said {
+    let said = Message::Model(AssistantMessage {
         text: bounded(&round.text, most.text),
         thoughts: match thoughts <= THOUGHTS {
             true => round.thoughts.clone(),

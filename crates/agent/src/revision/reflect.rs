@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::approval::Standing;
+use crate::approval::ApprovalState;
 use crate::context::{Change, Outcome};
 use crate::event::{Candidate, Effect, EffectId, End, EventKind, TurnId};
 use crate::journal::Record;
@@ -100,9 +100,9 @@ impl Seen {
                     } if by != "cancelled" => {
                         let skill = asked.get(approval).cloned().unwrap_or_default();
                         let approved = match standing {
-                            Standing::Approved(_) => true,
-                            Standing::Rejected(_) => false,
-                            Standing::Pending | Standing::Expired => continue,
+                            ApprovalState::Approved(_) => true,
+                            ApprovalState::Rejected(_) => false,
+                            ApprovalState::Pending | ApprovalState::Expired => continue,
                         };
                         seen.decided.push((skill, approved, *event));
                     }

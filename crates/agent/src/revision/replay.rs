@@ -1,6 +1,6 @@
 //! An episode done again under another law, by the agent's own steps and with the recorded results.
 //!
-//! Nothing is done in the world and nothing is guessed. The steps are made with the recorded events as long as the agent
+//! No effect is carried out and no result is guessed. The steps are made with the recorded events as long as the agent
 //! wants the same as it did then. Where it would want something else, or would see something else when it thinks, what
 //! would have come of it is not known, and the episode counts as unknown. One thing is known although it differs: a memory
 //! that the law would not have made a belief is none, so that what contradicted it later contradicts nothing.
@@ -31,7 +31,7 @@ pub(super) struct Recording {
 /// Reads episodes from a journal, the last ones of it.
 #[derive(Debug)]
 pub(super) struct Reader {
-    life: AgentState,
+    state: AgentState,
     open: BTreeMap<TurnId, Recording>,
     pub(super) over: VecDeque<Recording>,
     most: usize,
@@ -43,7 +43,7 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn new(most: usize) -> Self {
         Self {
-            life: AgentState::default(),
+            state: AgentState::default(),
             open: BTreeMap::new(),
             over: VecDeque::new(),
             most,
@@ -64,11 +64,11 @@ impl Reader {
         if let EventKind::Heard(heard) = &event.what
             && !self.open.contains_key(&heard.turn)
         {
-            let recording = Recording::new(&heard.turn, &self.life);
+            let recording = Recording::new(&heard.turn, &self.state);
             self.open.insert(heard.turn.clone(), recording);
         }
         for change in &changes {
-            self.life.apply(change);
+            self.state.apply(change);
             if matches!(
                 change,
                 Change::Gate {
@@ -109,8 +109,8 @@ fn scored(changes: &[Change]) -> Option<f64> {
 }
 
 impl Recording {
-    fn new(turn: &str, life: &AgentState) -> Self {
-        let mut state = life.clone();
+    fn new(turn: &str, state: &AgentState) -> Self {
+        let mut state = state.clone();
         let context = &mut state.context;
         context.turns.clear();
         context.intents.clear();
@@ -120,7 +120,7 @@ impl Recording {
         context.revision = Arc::default();
         state.manifest = None;
         Self {
-            turn: turn.to_owned(),
+            turn: turn.into(),
             state,
             events: Vec::new(),
             wanted: Vec::new(),
@@ -203,20 +203,20 @@ impl Replay {
     pub(super) fn score(&mut self, recording: &Recording) -> Result<f64, Unknown> {
         let mut run = Run {
             recording,
-            life: recording.state.clone(),
+            state: recording.state.clone(),
             wanted: Vec::new(),
             asked: Vec::new(),
             lost: &mut self.lost,
             score: None,
         };
-        let then = std::mem::replace(&mut run.life.law, self.law.clone());
+        let then = std::mem::replace(&mut run.state.law, self.law.clone());
         run.all(&then)
     }
 }
 
 struct Run<'a> {
     recording: &'a Recording,
-    life: AgentState,
+    state: AgentState,
     /// What the agent wants under this law, in order.
     wanted: Vec<(EffectId, Effect)>,
     asked: Vec<EffectId>,
@@ -232,9 +232,9 @@ impl Run<'_> {
                 continue;
             };
             let at = event.at;
-            let step = self.life.step(&Event { at, what });
+            let step = self.state.step(&Event { at, what });
             for change in &step.changes {
-                self.life.apply(change);
+                self.state.apply(change);
                 match change {
                     Change::Intended { pending } => {
                         let intent = &pending.intent;
@@ -269,13 +269,13 @@ impl Run<'_> {
             _ => None,
         });
         let request = request.ok_or("its message is not in the journal")?;
-        let abilities = &self.life.context.abilities;
+        let abilities = &self.state.context.abilities;
         let offered = |skill: &str| abilities.keys().any(|it| it.starts_with(skill));
-        let now = &self.life.law;
+        let now = &self.state.law;
         if now.active(&request.text, offered) != then.active(&request.text, offered) {
             return Err("the model would be told other rules");
         }
-        let said = self.life.context.said_before(request).len();
+        let said = self.state.context.said_before(request).len();
         let seen = |law: &Law| said.min(law.attention.conversation as usize);
         match seen(now) == seen(then) {
             true => Ok(()),
@@ -346,9 +346,9 @@ impl Run<'_> {
 
     /// Calls that needed no question are not in the journal as such: the rules about them must say the same.
     fn gate_says_the_same(&self, skill: &str, then: &Law) -> Result<(), Unknown> {
-        let turn = self.life.context.turns.get(&self.recording.turn);
+        let turn = self.state.context.turns.get(&self.recording.turn);
         let request = turn.map_or("", |it| it.heard.text.as_str());
-        let now = &self.life.law;
+        let now = &self.state.law;
         let same = rule(now, skill, request) == rule(then, skill, request)
             && now.clarification.min_grounded.to_bits()
                 == then.clarification.min_grounded.to_bits();

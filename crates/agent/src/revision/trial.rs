@@ -50,8 +50,8 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    pub(super) fn of(life: &AgentState) -> Option<Self> {
-        let revision = &life.context.revision;
+    pub(super) fn of(state: &AgentState) -> Option<Self> {
+        let revision = &state.context.revision;
         let open = revision.gate.open()?;
         let held_out = match open.stage {
             Stage::Trial => false,
@@ -61,7 +61,7 @@ impl Subject {
         Some(Self {
             proposal: open.id.0,
             held_out,
-            law: life.law.clone(),
+            law: state.law.clone(),
             candidate: revision.proposed.as_ref()?.law.clone(),
             seed: 0,
         })
@@ -92,7 +92,7 @@ pub(super) async fn run(store: &Store, id: &str, mut subject: Subject) -> Result
     tested.map_err(|error| Error::Record(error.to_string()))
 }
 
-/// What the parts of the episodes are drawn with: from the first record of the journal, which proposers are not shown.
+/// The seed that splits the episodes: the hash of the first journal record, which proposers do not see.
 fn seed(born: &journal::Record) -> Result<u64, Error> {
     let born = serde_json::to_vec(born).map_err(|error| Error::Record(error.to_string()))?;
     let hash: [u8; 32] = Sha256::digest(&born).into();

@@ -19,7 +19,7 @@ pub struct ProposalView {
     /// Its number; one that the checks refused has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<u64>,
-    pub standing: Standing,
+    pub standing: ProposalState,
     /// What came of it, in words.
     pub says: String,
     pub by: String,
@@ -49,7 +49,7 @@ pub struct ProposalView {
 /// Where a proposal stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum ProposalState {
     /// It is being tested.
     Testing,
     /// It is good, and waits until enough episodes have passed since the last change.
@@ -72,7 +72,7 @@ pub enum Standing {
     RolledBack,
 }
 
-impl Standing {
+impl ProposalState {
     /// Its name on every wire.
     pub fn name(self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ impl Standing {
 
 /// All proposals of a journal, the oldest first.
 pub(super) fn proposals(history: &[(u64, Record)]) -> Vec<ProposalView> {
-    let mut found = Found::default();
+    let mut found = ProposalTests::default();
     for (event, record) in history {
         found.take(*event, record);
     }
@@ -109,15 +109,15 @@ pub(super) fn proposals(history: &[(u64, Record)]) -> Vec<ProposalView> {
 }
 
 #[derive(Default)]
-struct Found {
+struct ProposalTests {
     all: Vec<ProposalView>,
     /// The place of a proposal in the list, and of the one of the last version.
     places: BTreeMap<u64, usize>,
     last: Option<usize>,
-    life: AgentState,
+    state: AgentState,
 }
 
-impl Found {
+impl ProposalTests {
     fn take(&mut self, event: u64, record: &Record) {
         for change in &record.changes {
             match change {
@@ -127,17 +127,17 @@ impl Found {
                     edit: Some(edit),
                 } => {
                     let says = format!("refused: {why}");
-                    let view = view(None, Standing::Refused, says, by, edit);
+                    let view = view(None, ProposalState::Refused, says, by, edit);
                     self.all.push(ProposalView {
                         events: vec![event],
                         ..view
                     });
                 }
                 Change::LawProposed { proposed } => {
-                    let open = self.life.context.revision.gate.open();
+                    let open = self.state.context.revision.gate.open();
                     let view = view(
                         Some(proposed.proposal),
-                        Standing::Testing,
+                        ProposalState::Testing,
                         "it is being tested".to_owned(),
                         &proposed.by,
                         &proposed.edit,
@@ -146,14 +146,14 @@ impl Found {
                     self.all.push(ProposalView {
                         evidence: proposed.evidence.clone(),
                         major: open.is_some_and(|it| it.major),
-                        lines: self.life.law().diff(&proposed.law),
+                        lines: self.state.law().diff(&proposed.law),
                         ..view
                     });
                 }
                 _ => {}
             }
-            let open = self.life.context.revision.gate.open().map(|it| it.id.0);
-            self.life.apply(change);
+            let open = self.state.context.revision.gate.open().map(|it| it.id.0);
+            self.state.apply(change);
             if let Change::Gate { step } = change {
                 self.gate(open, step);
             }
@@ -197,7 +197,7 @@ impl Found {
         if let revise::Change::RolledBack { fall, version } = step
             && let Some(view) = self.last.and_then(|it| self.all.get_mut(it))
         {
-            view.standing = Standing::RolledBack;
+            view.standing = ProposalState::RolledBack;
             view.says = format!(
                 "rolled back to what is now version {}: the mean score fell from {:.2} to {:.2}",
                 version.number.0, fall.before, fall.since
@@ -207,7 +207,7 @@ impl Found {
             return;
         };
         let place = self.places.get(&proposal).copied();
-        let gate = self.life.context.revision.gate.clone();
+        let gate = self.state.context.revision.gate.clone();
         let Some(view) = self.view(proposal) else {
             return;
         };
@@ -228,13 +228,13 @@ impl Found {
     }
 
     fn open(&self) -> Option<u64> {
-        self.life.context.revision.gate.open().map(|it| it.id.0)
+        self.state.context.revision.gate.open().map(|it| it.id.0)
     }
 }
 
 fn view(
     proposal: Option<u64>,
-    standing: Standing,
+    standing: ProposalState,
     says: String,
     by: &str,
     edit: &Edit,
@@ -258,11 +258,11 @@ fn view(
 }
 
 /// Where an open proposal stands, in words.
-fn standing(open: &Open) -> (Standing, String) {
+fn standing(open: &Open) -> (ProposalState, String) {
     match open.stage {
-        Stage::Trial | Stage::HeldOut => (Standing::Testing, "it is being tested".to_owned()),
+        Stage::Trial | Stage::HeldOut => (ProposalState::Testing, "it is being tested".to_owned()),
         Stage::RateLimit => (
-            Standing::RateLimited,
+            ProposalState::RateLimited,
             "its test is good; it waits until enough episodes have passed since the last change"
                 .to_owned(),
         ),
@@ -273,36 +273,37 @@ fn standing(open: &Open) -> (Standing, String) {
                     .to_owned(),
             };
             (
-                Standing::AwaitingApproval,
+                ProposalState::AwaitingApproval,
                 format!("it waits for a person: {why}"),
             )
         }
     }
 }
 
-fn ended(outcome: &Outcome) -> (Standing, String) {
+fn ended(outcome: &Outcome) -> (ProposalState, String) {
     match outcome {
-        Outcome::Adopted(version) => (Standing::Adopted, format!("adopted as {version}")),
+        Outcome::Adopted(version) => (ProposalState::Adopted, format!("adopted as {version}")),
         Outcome::Failed { stage, verdict } => {
             let on = match stage {
                 Stage::HeldOut => " on episodes that were held out",
                 _ => "",
             };
             (
-                Standing::Failed,
+                ProposalState::Failed,
                 format!("the test{on} speaks against it: {}", words(verdict)),
             )
         }
-        Outcome::Rejected { by, reason } => {
-            (Standing::Rejected, format!("rejected by {by}: {reason}"))
-        }
-        Outcome::Withdrawn { by } => (Standing::Withdrawn, format!("withdrawn by {by}")),
+        Outcome::Rejected { by, reason } => (
+            ProposalState::Rejected,
+            format!("rejected by {by}: {reason}"),
+        ),
+        Outcome::Withdrawn { by } => (ProposalState::Withdrawn, format!("withdrawn by {by}")),
         Outcome::Expired => (
-            Standing::Expired,
+            ProposalState::Expired,
             "no person decided about it in time".to_owned(),
         ),
         Outcome::Stale => (
-            Standing::Stale,
+            ProposalState::Stale,
             "another law came into force before it was decided".to_owned(),
         ),
     }

@@ -151,7 +151,7 @@ impl About {
     async fn identity(&self) -> Result<String, SkillError> {
         let identity = self
             .agent
-            .look(|life, _| life.context().identity().clone())
+            .look(|state, _| state.context().identity().clone())
             .await?;
         let version = env!("CARGO_PKG_VERSION");
         let mut says = format!(

@@ -129,8 +129,8 @@ impl BoardPost {
     /// calls the skill by its name.
     async fn writer(&self, ctx: &Context) -> Result<(String, Option<String>), SkillError> {
         let task = ctx.task_id();
-        let heard = self.agent.look(move |life, _| {
-            let turn = life.context().turns.get(&task)?;
+        let heard = self.agent.look(move |state, _| {
+            let turn = state.context().turns.get(task.as_str())?;
             Some((turn.heard.origin, turn.heard.person().to_owned()))
         });
         if let Some((origin, caller)) = heard.await? {

@@ -160,8 +160,8 @@ impl Forget {
     /// Whether a person said this text in the request, or calls the skill by its name.
     async fn is_said(&self, said: &str, ctx: &Context) -> Result<bool, SkillError> {
         let (task, said) = (ctx.task_id(), said.to_owned());
-        let found = self.agent.look(move |life, _| {
-            let heard = &life.context().turns.get(&task)?.heard;
+        let found = self.agent.look(move |state, _| {
+            let heard = &state.context().turns.get(task.as_str())?.heard;
             Some(heard.origin == Origin::User && text::says(&heard.text, &said))
         });
         Ok(found.await?.unwrap_or(true))

@@ -63,7 +63,7 @@ impl Work<'_> {
             if let Some((code, why)) = self.unusable(&turn, call) {
                 let outcome = Outcome::Failed(code.to_owned(), why);
                 self.change(Change::Outcome {
-                    turn: id.to_owned(),
+                    turn: id.into(),
                     call: place,
                     outcome,
                 });
@@ -78,7 +78,7 @@ impl Work<'_> {
             }
             let effect = self.call_skill(id, call);
             self.change(Change::Calling {
-                turn: id.to_owned(),
+                turn: id.into(),
                 call: place,
                 effect,
             });
@@ -155,7 +155,7 @@ impl Work<'_> {
             true => {
                 let effect = self.call_skill(id, call);
                 self.change(Change::Calling {
-                    turn: id.to_owned(),
+                    turn: id.into(),
                     call: place,
                     effect,
                 });
@@ -165,7 +165,7 @@ impl Work<'_> {
                 let why = format!("it was asked whether that is meant, and the answer is: {why}");
                 let outcome = Outcome::Failed("not-meant".to_owned(), why);
                 self.change(Change::Outcome {
-                    turn: id.to_owned(),
+                    turn: id.into(),
                     call: place,
                     outcome,
                 });
@@ -316,11 +316,11 @@ impl Work<'_> {
             calls: vec![call],
         };
         self.change(Change::Stage {
-            turn: id.to_owned(),
+            turn: id.into(),
             stage: Stage::Acting,
         });
         self.change(Change::Round {
-            turn: id.to_owned(),
+            turn: id.into(),
             round: Arc::new(round),
             tokens: 0,
         });

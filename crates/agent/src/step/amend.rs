@@ -5,7 +5,7 @@ use std::sync::Arc;
 use revise::{Decision, ProposalId, Stage, VersionNumber};
 
 use super::Work;
-use crate::approval::Standing;
+use crate::approval::ApprovalState;
 use crate::context::{Change, Turn};
 use crate::event::{Effect, EffectId, End, MemoryResult, TurnId};
 use crate::law::{Edit, Law, Refused};
@@ -179,7 +179,7 @@ impl Work<'_> {
     fn facts(&self, turn: &Turn, end: End, outcomes: &[MemoryResult]) -> Facts {
         let approvals = self.now.approvals.values();
         let approvals: Vec<_> = approvals.filter(|it| it.turn == turn.heard.turn).collect();
-        let count = |is: &dyn Fn(&Standing, &crate::Approval) -> bool| {
+        let count = |is: &dyn Fn(&ApprovalState, &crate::Approval) -> bool| {
             let found = approvals.iter().filter(|it| is(&it.standing, it)).count();
             u32::try_from(found).unwrap_or(u32::MAX)
         };
@@ -187,10 +187,10 @@ impl Work<'_> {
         let waited = !approvals.is_empty() || !turn.asides.is_empty();
         Facts {
             end,
-            rejected: count(&|standing, _| matches!(standing, Standing::Rejected(_))),
+            rejected: count(&|standing, _| matches!(standing, ApprovalState::Rejected(_))),
             corrected: count(&|standing, it| {
                 let shown = it.bound.as_ref().unwrap_or(&it.input);
-                matches!(standing, Standing::Approved(with) if with != shown)
+                matches!(standing, ApprovalState::Approved(with) if with != shown)
             }),
             contradictions: u32::try_from(against).unwrap_or(u32::MAX),
             tokens: turn.tokens,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Work;
 use super::act::rule;
-use crate::approval::{self, Approval, Decision, Grant, Remember, Standing};
+use crate::approval::{self, Approval, ApprovalState, Decision, Grant, Remember};
 use crate::context::{AskedQuestion, Change, Outcome, Turn};
 use crate::event::{Asking, CallFacts, Effect, EffectId, FurtherCall, Outgoing, Verdict};
 use crate::law::{Origin, Selection};
@@ -114,7 +114,7 @@ impl Work<'_> {
         if !needed || granted.is_some() {
             if let Some(grant) = granted {
                 self.change(Change::Passed {
-                    turn: asked.turn.to_owned(),
+                    turn: asked.turn.into(),
                     skill: asked.skill.to_owned(),
                     grant: grant.key(),
                     agreed: grant.agreed_by().to_owned(),
@@ -128,7 +128,8 @@ impl Work<'_> {
             return self.gate(None, Verdict::Go(input.clone()));
         }
         if own {
-            let why = "nobody is there to agree to what this agent does by itself".to_owned();
+            let why = "this agent acts without a caller here, so no person can approve the call"
+                .to_owned();
             return self.gate(None, Verdict::No(why));
         }
         if let Some(why) = self.too_many(asked.person()) {
@@ -159,7 +160,7 @@ impl Work<'_> {
             uuid: asked.facts.approval.clone(),
             by: asked.by.to_owned(),
             person: asked.facts.person.clone(),
-            turn: asked.turn.to_owned(),
+            turn: asked.turn.into(),
             place: asked.place.to_owned(),
             conversation: asked.conversation.to_owned(),
             skill: asked.skill.to_owned(),
@@ -170,7 +171,7 @@ impl Work<'_> {
             notes,
             at: self.at,
             until: self.at.saturating_add(seconds.saturating_mul(1000)),
-            standing: Standing::Pending,
+            standing: ApprovalState::Pending,
             further: asked.facts.further.clone(),
             digest: approval::digest(asked.shown),
             shown: listed(asked.shown),
@@ -180,7 +181,10 @@ impl Work<'_> {
     /// The same call is wanted once more. An approval that waits is for what is shown now, and one of a tool that has changed
     /// since, also if it was given, is asked for again.
     fn again(&mut self, asked: &ProposedCall<'_>, known: &Approval) {
-        let open = matches!(known.standing, Standing::Pending | Standing::Approved(_));
+        let open = matches!(
+            known.standing,
+            ApprovalState::Pending | ApprovalState::Approved(_)
+        );
         if open && known.version != asked.facts.version {
             let mut notes = known.notes.clone();
             if !notes.iter().any(|it| it == CHANGED) {
@@ -198,7 +202,7 @@ impl Work<'_> {
         }
         let digest = approval::digest(asked.shown);
         let other = known.digest != digest || known.bound != asked.facts.bound;
-        if known.standing == Standing::Pending && other {
+        if known.standing == ApprovalState::Pending && other {
             self.change(Change::Shown {
                 approval: known.id,
                 digest,
@@ -304,18 +308,18 @@ impl Work<'_> {
 
     pub(super) fn decided(&mut self, approval: EffectId, decision: &Decision, by: &str) {
         let Some(asked) = self.now.approvals.get(&approval).cloned() else {
-            let why = "nobody asked for that".to_owned();
+            let why = "no such approval is pending".to_owned();
             return self.gate(Some(approval), Verdict::No(why));
         };
-        // Who decides second finds it decided.
-        if asked.standing != Standing::Pending || self.at > asked.until {
+        // A second decision does not change the first.
+        if asked.standing != ApprovalState::Pending || self.at > asked.until {
             return self.stand(&asked);
         }
         let input = asked.bound.as_ref().unwrap_or(&asked.input);
         let standing = match decision {
-            Decision::Approve(_) => Standing::Approved(input.clone()),
-            Decision::Modify(input) => Standing::Approved(input.clone()),
-            Decision::Reject(why) => Standing::Rejected(why.clone()),
+            Decision::Approve(_) => ApprovalState::Approved(input.clone()),
+            Decision::Modify(input) => ApprovalState::Approved(input.clone()),
+            Decision::Reject(why) => ApprovalState::Rejected(why.clone()),
         };
         self.change(Change::Decided {
             approval,
@@ -377,27 +381,29 @@ impl Work<'_> {
         self.change(Change::Granted { grant });
     }
 
-    /// What follows from where an approval stands.
+    /// Sends the verdict for the present state of an approval.
     fn stand(&mut self, asked: &Approval) {
         let verdict = match &asked.standing {
-            Standing::Pending if self.at > asked.until => {
+            ApprovalState::Pending if self.at > asked.until => {
                 self.expire(asked.id);
-                Verdict::No("nobody decided in time".to_owned())
+                Verdict::No("the approval expired: no decision in time".to_owned())
             }
-            Standing::Pending => Verdict::Ask(Asking {
+            ApprovalState::Pending => Verdict::Ask(Asking {
                 notes: asked.notes.clone(),
                 grants: self.may_grant(asked),
                 further: self.further_steps(&asked.turn),
             }),
-            Standing::Approved(input) => Verdict::Go(input.clone()),
-            Standing::Rejected(why) => Verdict::Rejected(why.clone()),
-            Standing::Expired => Verdict::No("nobody decided in time".to_owned()),
+            ApprovalState::Approved(input) => Verdict::Go(input.clone()),
+            ApprovalState::Rejected(why) => Verdict::Rejected(why.clone()),
+            ApprovalState::Expired => {
+                Verdict::No("the approval expired: no decision in time".to_owned())
+            }
         };
         self.gate(Some(asked.id), verdict);
     }
 
     pub(super) fn expire(&mut self, approval: EffectId) {
-        let (standing, by) = (Standing::Expired, "time".to_owned());
+        let (standing, by) = (ApprovalState::Expired, "time".to_owned());
         self.change(Change::Decided {
             approval,
             standing,
@@ -412,7 +418,7 @@ impl Work<'_> {
             return;
         }
         self.change(Change::Questioned {
-            turn: turn.to_owned(),
+            turn: turn.into(),
             question: Arc::new(question),
         });
     }
@@ -421,7 +427,7 @@ impl Work<'_> {
     pub(super) fn taken(&mut self, turn: &str, message: &str) {
         if !message.is_empty() {
             self.change(Change::Taken {
-                turn: turn.to_owned(),
+                turn: turn.into(),
                 message: message.to_owned(),
             });
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use memory::Millis;
 
 use super::Work;
-use crate::approval::Standing;
+use crate::approval::ApprovalState;
 use crate::context::{Change, Context, Goal, Identity, Stage};
-use crate::event::{Answer, Effect, EffectId, End, Outgoing, Request, TurnId};
+use crate::event::{Effect, EffectId, End, Outgoing, Request, TurnAnswer, TurnId};
 use crate::law::{Edit, Law};
 
 /// The author of the law that an agent is born with.
@@ -21,7 +21,7 @@ pub(super) fn due(now: &Context, law: &Law) -> Option<Millis> {
     let patience = millis(law.attention.approval_seconds);
     let late = |since: Millis| since.saturating_add(patience).saturating_add(1);
     let approvals = now.approvals.values();
-    let approvals = approvals.filter(|it| it.standing == Standing::Pending);
+    let approvals = approvals.filter(|it| it.standing == ApprovalState::Pending);
     let approvals = approvals.map(|it| it.until.saturating_add(1));
     let clarified = now.intents.values().filter(|it| it.given);
     let clarified = clarified
@@ -66,7 +66,7 @@ fn millis(seconds: u64) -> Millis {
 
 impl Work<'_> {
     pub(super) fn born(&mut self, identity: &Identity, goals: &[Goal], law: &Law) {
-        // One is born once.
+        // An agent is created once; a second `born` event changes nothing.
         if self.now.law_version > 0 {
             return;
         }
@@ -96,7 +96,7 @@ impl Work<'_> {
 
     pub(super) fn ticked(&mut self) {
         let late = self.now.approvals.values();
-        let late = late.filter(|it| it.standing == Standing::Pending && self.at > it.until);
+        let late = late.filter(|it| it.standing == ApprovalState::Pending && self.at > it.until);
         let late: Vec<(EffectId, TurnId)> = late.map(|it| (it.id, it.turn.clone())).collect();
         for (approval, turn) in late {
             self.expire(approval);
@@ -234,9 +234,9 @@ impl Work<'_> {
 
     /// Answers a letter. A proposal is not knowledge, so nothing of it is remembered.
     pub(super) fn outcome(&mut self, turn: &str, text: String, end: End) {
-        let answer = Answer { text, end };
+        let answer = TurnAnswer { text, end };
         self.change(Change::Concluded {
-            turn: turn.to_owned(),
+            turn: turn.into(),
             answer,
         });
         self.finish(turn, &[]);

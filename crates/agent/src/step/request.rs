@@ -1,13 +1,14 @@
-//! The way of a request: heard, in the queue, called to mind, thought about, answered.
+//! The stages of a request: received, queued, recalled, thought about, answered.
 
 use std::sync::Arc;
 
 use super::Work;
-use crate::approval::Standing;
+use crate::approval::ApprovalState;
 use crate::context::{Change, Outcome, Round, Stage, Turn};
 use crate::conversation::Line;
 use crate::event::{
-    Answer, Candidate, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request,
+    Candidate, Effect, EffectId, End, MemoryResult, Outgoing, Recollection, Request, TurnAnswer,
+    TurnId,
 };
 use crate::law::{Edit, OnConflict, Origin};
 use crate::message::Body;
@@ -19,7 +20,7 @@ impl Work<'_> {
     pub(super) fn heard(&mut self, heard: &Request) {
         let id = heard.turn.as_str();
         if let Some(answer) = self.now.answered(id) {
-            let (turn, answer) = (heard.turn.clone(), Answer::clone(answer));
+            let (turn, answer) = (heard.turn.clone(), TurnAnswer::clone(answer));
             self.done.out.push(Outgoing::Say { turn, answer });
             return;
         }
@@ -37,7 +38,7 @@ impl Work<'_> {
                 true => 100,
                 false => usual,
             },
-            order: self.now.next,
+            order: self.now.next.get(),
             began: self.at,
             stage: Stage::Queued,
             found: Arc::default(),
@@ -198,7 +199,7 @@ impl Work<'_> {
             return self.decide(id);
         }
         self.change(Change::Stage {
-            turn: id.to_owned(),
+            turn: id.into(),
             stage: Stage::Recalling,
         });
         let question = text::bounded(&turn.heard.text, crate::limits::LINE);
@@ -231,7 +232,7 @@ impl Work<'_> {
         match known {
             Some((name, slots)) => {
                 self.change(Change::Procedure {
-                    turn: id.to_owned(),
+                    turn: id.into(),
                     name,
                     slots,
                 });
@@ -243,7 +244,7 @@ impl Work<'_> {
 
     pub(super) fn think(&mut self, id: &str) {
         self.change(Change::Stage {
-            turn: id.to_owned(),
+            turn: id.into(),
             stage: Stage::Thinking,
         });
         self.intent(Some(id), Effect::Think);
@@ -347,16 +348,16 @@ impl Work<'_> {
     }
 
     fn conclude_with(&mut self, id: &str, text: String, end: End, candidates: Vec<Candidate>) {
-        let answer = Answer { text, end };
+        let answer = TurnAnswer { text, end };
         self.change(Change::Concluded {
-            turn: id.to_owned(),
+            turn: id.into(),
             answer,
         });
         if candidates.is_empty() {
             return self.finish(id, &[]);
         }
         self.change(Change::Stage {
-            turn: id.to_owned(),
+            turn: id.into(),
             stage: Stage::Remembering,
         });
         self.intent(Some(id), Effect::Remember { candidates });
@@ -386,7 +387,7 @@ impl Work<'_> {
             answer.text.push_str("\nThis contradicts what I hold: ");
             answer.text.push_str(against);
         }
-        let turn = id.to_owned();
+        let turn = TurnId::from(id);
         self.change(Change::Ended {
             turn: turn.clone(),
             answer: Arc::new(answer.clone()),
@@ -411,10 +412,10 @@ impl Work<'_> {
             self.change(Change::Settled { effect });
         }
         let waiting = self.now.approvals.values();
-        let waiting = waiting.filter(|it| it.turn == id && it.standing == Standing::Pending);
+        let waiting = waiting.filter(|it| it.turn == id && it.standing == ApprovalState::Pending);
         let waiting: Vec<EffectId> = waiting.map(|it| it.id).collect();
         for approval in waiting {
-            let standing = Standing::Rejected("the request was cancelled".to_owned());
+            let standing = ApprovalState::Rejected("the request was cancelled".to_owned());
             self.change(Change::Decided {
                 approval,
                 standing,
@@ -422,12 +423,12 @@ impl Work<'_> {
             });
         }
         if self.now.turns.contains_key(id) {
-            let answer = Answer {
+            let answer = TurnAnswer {
                 text: String::new(),
                 end: End::Cancelled,
             };
             self.change(Change::Ended {
-                turn: id.to_owned(),
+                turn: id.into(),
                 answer: Arc::new(answer),
             });
         }

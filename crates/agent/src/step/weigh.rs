@@ -153,13 +153,13 @@ pub(crate) enum Judgement {
 
 /// Judges a text by the law. Without a confidence of its own it has that which the law gives to its origin.
 pub(crate) fn judge(
-    life: &AgentState,
+    state: &AgentState,
     origin: Origin,
     from: &str,
     said: &str,
     confidence: Option<f64>,
 ) -> Judgement {
-    let law = life.law();
+    let law = state.law();
     let confidence = match confidence {
         Some(confidence) => confidence,
         None => {
@@ -176,9 +176,13 @@ pub(crate) fn judge(
             }
         }
     };
-    let goals = life.context().goals().iter().map(|goal| goal.text.as_str());
+    let goals = state
+        .context()
+        .goals()
+        .iter()
+        .map(|goal| goal.text.as_str());
     let relevance = text::relevance(said, goals);
-    // The first default rules knew no lasting records of callers. An agent that was born with them goes by the present ones.
+    // The first default rules had no rule for lasting records of callers; agents with them use the present defaults.
     let rules = match law.memory.rules == first_memory() {
         true => default_memory(),
         false => law.memory.rules.clone(),

@@ -1,16 +1,20 @@
 //! Skills are called and questions asked, within the task of the request.
 
 use serde_json::{Value, json};
-use skill::extension::QuestionKind;
+use skill::extension::{self, CallStage, Called, QuestionKind};
 use skill::{Context, QuestionAnswer, Reply};
 
 use crate::call::CallState;
 use crate::event::{EffectId, EventKind};
 use crate::{limits, text};
 
+/// How much of the input of a call is shown, in bytes.
+const SHOWN_INPUT: usize = 200;
+
 /// Calls a skill. What it asks and keeps is known by the number of the call, so that a restart finds it again.
 pub(super) async fn call(
     ctx: &Context,
+    state: &CallState,
     effect: EffectId,
     skill: &str,
     input: Value,
@@ -31,16 +35,57 @@ pub(super) async fn call(
         );
         return failed("interrupted", why);
     }
+    let shown = ShownCall { ctx, state, skill };
+    let with = match &*text::bounded(&text::told(&input), SHOWN_INPUT) {
+        "" => String::new(),
+        input => format!(" ({input})"),
+    };
+    shown
+        .tell(CallStage::Begins, format!("calling {skill}{with}"))
+        .await;
     let called = ctx
         .scoped(&format!("call-{effect}"))
         .call(skill, input)
         .await;
+    match &called {
+        Ok(_) => {
+            shown
+                .tell(CallStage::Done, format!("{skill} is done"))
+                .await
+        }
+        Err(error) => {
+            let why = format!("{skill} failed: {error}");
+            shown.tell(CallStage::Failed, why).await;
+        }
+    }
     match called.map(|reply| words(&reply)) {
         Ok(output) => EventKind::Done {
             effect,
             output: fitting(ctx, skill, output),
         },
         Err(error) => failed(error.code(), error.to_string()),
+    }
+}
+
+/// A call that is told to a caller that asks for it. Others are told nothing: each word about it is one more event of the task.
+struct ShownCall<'a> {
+    ctx: &'a Context,
+    state: &'a CallState,
+    skill: &'a str,
+}
+
+impl ShownCall<'_> {
+    async fn tell(&self, stage: CallStage, text: String) {
+        // After a question it is the message with the answer that asks for it, or not.
+        if !extension::shows_calls(self.state.turn().message()) {
+            return;
+        }
+        let called = Called {
+            skill: self.skill.to_owned(),
+            stage,
+        };
+        // A task that is over needs no word; the call itself finds that out.
+        let _ = self.ctx.report_call(&called, text).await;
     }
 }
 

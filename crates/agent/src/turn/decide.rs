@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use model::rules::{self, Mind, Plan, Rules};
+use model::rules::{self, NoModel, Plan, Rules};
 use model::{Delta, End, Error, Message, Model, Request, Usage};
 use skill::{Chunk, Context, SkillError, extension, reply};
 use tokio::time::{Instant, timeout};
@@ -20,7 +20,7 @@ mod remembering;
 #[path = "decide_tests.rs"]
 mod tests;
 
-/// What is streamed is gathered for so long, or until it is so much.
+/// Streamed text is sent after this time, or when this many bytes have gathered.
 const GATHER: Duration = Duration::from_millis(20);
 const GATHERED: usize = 4096;
 
@@ -54,7 +54,12 @@ pub(super) async fn think(
     if let Some(thought) = kept_at_once(&request) {
         return thought.event(effect);
     }
-    let by_rules: Arc<dyn Model> = Arc::new(Rules::default());
+    // Where rules are all there is, they say so; beside a model they must not.
+    let cause = match model.name() == rules::NAME {
+        true => NoModel::NotConfigured,
+        false => NoModel::NotNeeded,
+    };
+    let by_rules: Arc<dyn Model> = Arc::new(Rules { cause });
     let model = match is_for_rules(&request) {
         true => &by_rules,
         false => model,
@@ -71,7 +76,7 @@ pub(super) async fn think(
         code = error.code(),
         %error,
         advice,
-        "the language model gave no answer"
+        "language model request failed"
     );
     let told = error.to_string();
     let stop = if told.ends_with(['.', '?', '!']) {
@@ -133,14 +138,14 @@ fn advice(error: &Error) -> &'static str {
 
 /// What rules make of a request that a model gave no answer to: calls, or an answer that they understand it for.
 fn without_model(request: &Request) -> Option<Plan> {
-    let mind = Mind::Away;
+    let cause = NoModel::Failed;
     match request.messages.last()? {
         Message::Result(_) => {
-            let results = Rules { mind }.results(request);
+            let results = Rules { cause }.results(request);
             Some(Plan::Answer(results))
         }
-        Message::User(said) => Some(rules::plan_with(said, &request.tools, mind)),
-        Message::Quoted(words) => Some(rules::plan_with(&words.text, &request.tools, mind)),
+        Message::User(said) => Some(rules::plan_with(said, &request.tools, cause)),
+        Message::Quoted(words) => Some(rules::plan_with(&words.text, &request.tools, cause)),
         _ => None,
     }
 }

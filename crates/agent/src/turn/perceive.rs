@@ -15,7 +15,7 @@ use crate::mode::ChosenMode;
 /// Where a message says how much it matters, from 0 to 100.
 pub const PRIORITY: &str = "urn:monas:a2a:ext:agent:1/priority";
 
-/// Where an agent that runs its own errand says so. It counts for the caller that [`principal`] names alone.
+/// Metadata key that marks a task which an agent began for itself. It counts only if the caller is [`principal`].
 pub const OWN: &str = "urn:monas:a2a:ext:agent:1/own";
 
 /// Where a message has what its sender wants to be shown with it again, as small JSON. It is kept with the request.
@@ -108,7 +108,7 @@ pub(super) fn heard(
     let depth = depth.filter(|_| is_principal(&ctx.caller().to_string()));
     let priority = about(PRIORITY).and_then(|it| it.as_u64());
     Ok(Request {
-        turn: ctx.task_id(),
+        turn: ctx.task_id().into(),
         conversation: ctx.context_id(),
         caller: ctx.caller().to_string(),
         person: person(&ctx.caller()),

@@ -1,4 +1,4 @@
-//! What has to do with a request is called to mind.
+//! Recalls the records that are relevant to a request.
 
 use memory::{Certainty, Error, Handle, Hit, Recall};
 

@@ -169,7 +169,7 @@ async fn a_call_without_a_decision_in_time_is_not_made() {
     world.pass(61);
     let task = bench.answer(&task, approve()).await;
     assert!(
-        output(&task).contains("nobody decided in time"),
+        output(&task).contains("no decision in time"),
         "{}",
         output(&task)
     );
@@ -245,21 +245,21 @@ async fn what_is_too_long_to_be_shown_is_not_agreed_to() {
 async fn a_task_of_the_agent_itself_waits_for_no_approval() {
     let world = World::new();
     let bench = world.begin().await;
-    let mut errand = said("own", WISH);
+    let mut own_task = said("own", WISH);
     let own = json!({ agent::OWN: true });
-    errand.metadata = own.as_object().cloned().map(Into::into);
+    own_task.metadata = own.as_object().cloned().map(Into::into);
     let task = bench
-        .send_by(&agent::principal("scout"), errand.clone())
+        .send_by(&agent::principal("scout"), own_task.clone())
         .await;
     assert_ne!(state(&task), TaskState::InputRequired);
     assert!(
-        output(&task).contains("nobody is there"),
+        output(&task).contains("no person can approve"),
         "{}",
         output(&task)
     );
     // Another caller who says so is asked like any other.
-    errand.message_id.push('2');
-    let task = bench.send_by("mallory", errand).await;
+    own_task.message_id.push('2');
+    let task = bench.send_by("mallory", own_task).await;
     assert_eq!(state(&task), TaskState::InputRequired);
     assert!(world.notes.written.lock().unwrap().is_empty());
 }
@@ -285,7 +285,7 @@ async fn a_task_does_not_wait_for_longer_than_a_decision_would_count() {
         };
         assert_eq!(state(&task), end);
         let said = output(&task);
-        assert!(said.contains("nobody decided in time"), "{said}");
+        assert!(said.contains("no decision in time"), "{said}");
     }
     assert_eq!(bench.handle.status().await.unwrap().state, State::Idle);
     assert!(world.notes.written.lock().unwrap().is_empty());

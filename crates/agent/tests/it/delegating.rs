@@ -82,7 +82,7 @@ async fn to_wait_for_others_takes_no_place_of_work() {
         }
         tokio::task::yield_now().await;
     };
-    assert!(said.contains("nobody answered in time"), "{said}");
+    assert!(said.contains("was not answered in time"), "{said}");
     ended(&world.echoes, 1).await;
 }
 
@@ -96,14 +96,14 @@ async fn a_cancelled_delegation_cancels_its_task() {
     ended(&world.echoes, 1).await;
 
     // What an agent does by itself has no caller to answer questions.
-    let mut errand = said("own", "ask ranger to write it down");
+    let mut own_task = said("own", "ask ranger to write it down");
     let own = json!({ agent::OWN: true });
-    errand.metadata = own.as_object().cloned().map(Into::into);
+    own_task.metadata = own.as_object().cloned().map(Into::into);
     let scout = agent::principal("scout");
-    let task = bench.send_by(&scout, errand).await;
+    let task = bench.send_by(&scout, own_task).await;
     assert_eq!(state(&task), TaskState::Rejected);
     assert!(
-        output(&task).contains("nobody is there"),
+        output(&task).contains("no caller to answer"),
         "{}",
         output(&task)
     );

@@ -57,7 +57,7 @@ async fn contradictory_claims_of_two_agents_are_not_both_held() {
     let closed = claim("ranger", "1", "The bridge is closed.", 1.0, 0);
     bench.send_by(&principal("ranger"), letter(&closed)).await;
     let open = claim("scribe", "2", "The bridge is not closed.", 1.0, 0);
-    // One that lives elsewhere is known by the name that it calls under.
+    // An agent of another server is known by the name that it calls under.
     let other = bench.send_by("scribe", letter(&open)).await;
     assert!(
         output(&other).contains("contradicts what I hold: The bridge is closed."),
@@ -128,7 +128,7 @@ async fn a_proposal_is_applied_or_refused() {
     let adopted = bench.handle.decide(None, "ada", true, "").await.unwrap();
     assert_eq!(
         (adopted.standing, adopted.version),
-        (agent::ProposalStanding::Adopted, Some(2))
+        (agent::ProposalState::Adopted, Some(2))
     );
     let laws = bench.handle.laws().await.unwrap();
     assert_eq!((&*laws[1].by, &*laws[1].why), ("ranger", why));

@@ -201,11 +201,11 @@ async fn an_agent_that_wakes_goes_on_where_it_was() {
     let bench = world.begin().await;
     let task = bench.say("note buy milk in todo.md").await;
     bench.handle.sleep().await.unwrap();
-    let (life, event) = bench.handle.life().await.unwrap();
+    let (state, event) = bench.handle.state().await.unwrap();
     let (replayed, last) = bench.handle.replay().await.unwrap();
-    let bytes = |life: &agent::AgentState| serde_json::to_vec(life).unwrap();
+    let bytes = |state: &agent::AgentState| serde_json::to_vec(state).unwrap();
     assert_eq!(
-        (bytes(&life), event),
+        (bytes(&state), event),
         (bytes(&replayed), last),
         "bit for bit"
     );
@@ -330,9 +330,9 @@ async fn what_an_edited_manifest_says_is_offered_and_counts_once_it_is_accepted(
     edited.description = "Looks around.".to_owned();
     let scout = population.admit(edited, &none).await.unwrap();
     assert_eq!(scout.offered().await.unwrap(), Vec::<String>::new());
-    let (life, _) = scout.life().await.unwrap();
+    let (state, _) = scout.state().await.unwrap();
     assert_eq!(
-        life.context().identity().description,
+        state.context().identity().description,
         "Looks around.",
         "as on its card"
     );

@@ -145,7 +145,7 @@ async fn a_model_that_gives_no_reason_is_told_so_and_a_person_needs_none() {
     // Neither is a command that the agent itself would remember.
     let ada = access::Principal::named("ada");
     let reason = memory::Reason::new("own", 0.9, "the lights", "it came up").unwrap();
-    let offer = agent::Offer {
+    let offer = agent::MemoryInput {
         content: memory::Content::text("turn off the lights"),
         lasting: Some((memory::Lasting::Belief, reason)),
         from: Vec::new(),
@@ -239,7 +239,7 @@ async fn what_is_forgotten_is_gone_from_memory_and_from_the_journal() {
         assert!(!line.contains("zebra77") || stays, "{number}: {line}");
     }
     assert!(marks >= 4, "requests, calls, results and answers: {marks}");
-    let (life, _) = bench.handle.life().await.unwrap();
+    let (life, _) = bench.handle.state().await.unwrap();
     let (replayed, _) = bench.handle.replay().await.unwrap();
     assert_eq!(life, replayed, "the journal adds up to the state");
     let why = bench.handle.why("why did you do that?").await.unwrap();

@@ -196,9 +196,9 @@ async fn a_task_that_is_cancelled_is_not_thought_about_any_more() {
     let asked = bench.say("hello");
     let cancelled = async {
         let id = loop {
-            let (life, _) = bench.handle.life().await.unwrap();
-            let life = serde_json::to_value(life).unwrap();
-            let turns = life["context"]["turns"].as_object().unwrap();
+            let (state, _) = bench.handle.state().await.unwrap();
+            let state = serde_json::to_value(state).unwrap();
+            let turns = state["context"]["turns"].as_object().unwrap();
             if let Some(id) = turns.keys().next() {
                 break id.clone();
             }

@@ -195,3 +195,27 @@ async fn the_last_act_of_a_conversation_is_explained_to_its_caller() {
         .text();
     assert!(told.contains("greet Bob"), "{told}");
 }
+
+/// It went wrong: the words that every question has made it a question about another request, and outputs were told as JSON.
+#[tokio::test]
+async fn a_question_that_names_nothing_is_about_the_last_act_and_is_told_in_words() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.say("what can you do?").await;
+    let task = bench.say("note buy milk in todo.md").await;
+    bench.answer(&task, approve()).await;
+    for question in ["what did you do today?", "why did you do that?"] {
+        let why = bench.handle.why(question).await.unwrap();
+        let text = why.text();
+        assert!(text.contains("note buy milk in todo.md"), "{text}");
+        assert!(!text.contains("what can you do?"), "{text}");
+        assert!(!text.contains('{'), "{text}");
+        assert!(
+            text.contains("I decided to call write-note with "),
+            "{text}"
+        );
+    }
+    // Words that are in all questions make no two of them the same.
+    let why = bench.handle.why("what can you say of the moon?").await;
+    assert!(!why.unwrap().known);
+}

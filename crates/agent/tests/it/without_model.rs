@@ -75,6 +75,12 @@ async fn commands_with_a_slash_do_not_ask_the_model() {
         "{}",
         output(&task)
     );
+    // It went wrong: beside a model it said that none is configured.
+    assert!(
+        output(&task).starts_with("You can say anything: my language model reads it."),
+        "{}",
+        output(&task)
+    );
     // What names no skill is refused, with what there is; once the model was asked, and the task was done.
     for said in ["/flibber", "/flibber the lights\nnow"] {
         let task = bench.say(said).await;

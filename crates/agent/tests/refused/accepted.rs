@@ -2,9 +2,9 @@
 
 fn main() {}
 
-fn look(life: &agent::AgentState, change: &agent::Change, what: &agent::EventKind) -> bool {
+fn look(state: &agent::AgentState, change: &agent::Change, what: &agent::EventKind) -> bool {
     let _ = (change, what);
-    life.context().goals().is_empty()
+    state.context().goals().is_empty()
 }
 
 async fn ask(agent: agent::AgentHandle) -> bool {

@@ -1,5 +1,5 @@
 fn main() {}
 
-fn meddle(mut life: agent::AgentState, change: agent::Change) {
-    life.apply(&change);
+fn meddle(mut state: agent::AgentState, change: agent::Change) {
+    state.apply(&change);
 }

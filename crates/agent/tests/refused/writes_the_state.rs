@@ -1,5 +1,5 @@
 fn main() {}
 
-fn meddle(mut life: agent::AgentState) {
-    life.context.paused = true;
+fn meddle(mut state: agent::AgentState) {
+    state.context.paused = true;
 }

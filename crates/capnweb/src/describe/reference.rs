@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::schema::Schema;
-use super::typescript::{Stubs, Way, member, type_of};
+use super::typescript::{Stubs, ValueFlow, member, type_of};
 use super::{ErrorDescription, Type};
 
 pub(super) fn print(schema: &Schema) -> String {
@@ -34,7 +34,7 @@ pub(super) fn print(schema: &Schema) -> String {
                 Type::Optional(inner) => (&**inner, ", may be missing"),
                 holds => (holds, ""),
             };
-            let holds = type_of(schema, holds, Way::Got, Stubs::Bare);
+            let holds = type_of(schema, holds, ValueFlow::Got, Stubs::Bare);
             let _ = writeln!(
                 out,
                 "| `{}` | `{}`{optional} | {} |",

@@ -7,7 +7,7 @@ use super::{Description, ErrorDescription, MemberDescription, Parameter, Type};
 
 /// Which way a value goes, as a TypeScript program sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ValueFlow {
     /// The program gives it, so it may be as lax as the receiver allows.
     Given,
     /// The program gets it.
@@ -90,7 +90,7 @@ fn print_target(out: &mut String, schema: &Schema, target: &Named<Description>) 
 /// A method or getter, without what surrounds it.
 pub(super) fn member(schema: &Schema, member: &MemberDescription, stubs: Stubs) -> String {
     let name = property(&member.name);
-    let gives = self::type_of(schema, &member.gives, Way::Got, stubs);
+    let gives = self::type_of(schema, &member.gives, ValueFlow::Got, stubs);
     match (&member.parameters, stubs) {
         (None, _) => format!("readonly {name}: {gives}"),
         (Some(parameters), Stubs::Wrapped) => {
@@ -109,12 +109,17 @@ fn parameters(schema: &Schema, parameters: &[Parameter], stubs: Stubs) -> String
         let name = parameter.name.to_string();
         (name, &parameter.takes)
     });
-    listed(schema, &named.collect::<Vec<_>>(), Way::Given, stubs)
+    listed(schema, &named.collect::<Vec<_>>(), ValueFlow::Given, stubs)
 }
 
 /// A list of parameters. Only at its end one may be left out, so an optional one before another that is
 /// not is spelled out.
-fn listed(schema: &Schema, parameters: &[(String, &Type)], way: Way, stubs: Stubs) -> String {
+fn listed(
+    schema: &Schema,
+    parameters: &[(String, &Type)],
+    flow: ValueFlow,
+    stubs: Stubs,
+) -> String {
     let required = parameters
         .iter()
         .rposition(|(_, takes)| !matches!(takes, Type::Optional(_) | Type::Rest(_)));
@@ -123,21 +128,21 @@ fn listed(schema: &Schema, parameters: &[(String, &Type)], way: Way, stubs: Stub
         .enumerate()
         .map(|(index, (name, takes))| match takes {
             Type::Optional(inner) if required.is_none_or(|required| index > required) => {
-                let inner = type_of(schema, inner, way, stubs);
-                let or_null = match (way, stubs) {
-                    (Way::Given, Stubs::Wrapped) => " | null",
+                let inner = type_of(schema, inner, flow, stubs);
+                let or_null = match (flow, stubs) {
+                    (ValueFlow::Given, Stubs::Wrapped) => " | null",
                     _ => "",
                 };
                 format!("{}?: {}{or_null}", identifier(name), in_union(&inner))
             }
             Type::Rest(inner) => {
-                let inner = type_of(schema, inner, way, stubs);
+                let inner = type_of(schema, inner, flow, stubs);
                 format!("...{}: {}[]", identifier(name), in_array(&inner))
             }
             takes => format!(
                 "{}: {}",
                 identifier(name),
-                type_of(schema, takes, way, stubs)
+                type_of(schema, takes, flow, stubs)
             ),
         });
     printed.collect::<Vec<_>>().join(", ")
@@ -148,19 +153,19 @@ pub(super) fn field(schema: &Schema, name: &str, holds: &Type, stubs: Stubs) -> 
     let name = property(name);
     match holds {
         Type::Optional(inner) => {
-            let inner = type_of(schema, inner, Way::Got, stubs);
+            let inner = type_of(schema, inner, ValueFlow::Got, stubs);
             match stubs {
                 Stubs::Wrapped => format!("{name}?: {} | null", in_union(&inner)),
                 Stubs::Bare => format!("{name}?: {inner}"),
             }
         }
-        holds => format!("{name}: {}", type_of(schema, holds, Way::Got, stubs)),
+        holds => format!("{name}: {}", type_of(schema, holds, ValueFlow::Got, stubs)),
     }
 }
 
 /// A type in TypeScript.
-pub(super) fn type_of(schema: &Schema, of: &Type, way: Way, stubs: Stubs) -> String {
-    let inner = |of| type_of(schema, of, way, stubs);
+pub(super) fn type_of(schema: &Schema, of: &Type, flow: ValueFlow, stubs: Stubs) -> String {
+    let inner = |of| type_of(schema, of, flow, stubs);
     match of {
         Type::Any => "any".to_owned(),
         Type::Void => "void".to_owned(),
@@ -178,8 +183,8 @@ pub(super) fn type_of(schema: &Schema, of: &Type, way: Way, stubs: Stubs) -> Str
         Type::Response => "Response".to_owned(),
         Type::Blob => "Blob".to_owned(),
         Type::Optional(of) => {
-            let or = match (way, stubs) {
-                (Way::Given, Stubs::Wrapped) => "null | undefined",
+            let or = match (flow, stubs) {
+                (ValueFlow::Given, Stubs::Wrapped) => "null | undefined",
                 _ => "undefined",
             };
             format!("{} | {or}", in_union(&inner(of)))
@@ -212,15 +217,21 @@ pub(super) fn type_of(schema: &Schema, of: &Type, way: Way, stubs: Stubs) -> Str
             (None, stubs) => any_stub(stubs),
         },
         Type::AnyStub => any_stub(stubs),
-        Type::Function { takes, gives } => function(schema, takes, gives, way, stubs),
+        Type::Function { takes, gives } => function(schema, takes, gives, flow, stubs),
     }
 }
 
 /// A callback. What it takes goes the other way than the callback itself, and it may take its time.
-fn function(schema: &Schema, takes: &[Type], gives: &Type, way: Way, stubs: Stubs) -> String {
-    let against = match way {
-        Way::Given => Way::Got,
-        Way::Got => Way::Given,
+fn function(
+    schema: &Schema,
+    takes: &[Type],
+    gives: &Type,
+    flow: ValueFlow,
+    stubs: Stubs,
+) -> String {
+    let against = match flow {
+        ValueFlow::Given => ValueFlow::Got,
+        ValueFlow::Got => ValueFlow::Given,
     };
     let named = takes.iter().enumerate().map(|(index, takes)| {
         let name = if takes.is_rest() {
@@ -233,9 +244,9 @@ fn function(schema: &Schema, takes: &[Type], gives: &Type, way: Way, stubs: Stub
     let parameters = listed(schema, &named.collect::<Vec<_>>(), against, stubs);
     let gives = match gives {
         // The result of such a function is ignored, promises included.
-        Type::Void | Type::Any => type_of(schema, gives, way, stubs),
+        Type::Void | Type::Any => type_of(schema, gives, flow, stubs),
         gives => {
-            let gives = type_of(schema, gives, way, stubs);
+            let gives = type_of(schema, gives, flow, stubs);
             match stubs {
                 Stubs::Wrapped => format!("{} | Promise<{gives}>", in_union(&gives)),
                 Stubs::Bare => gives,

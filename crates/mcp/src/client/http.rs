@@ -34,7 +34,7 @@ const LISTENING: Duration = Duration::from_secs(2);
 
 /// Sends the requests of one tool server. Clones share connections.
 #[derive(Clone)]
-pub(super) struct Client {
+pub(super) struct HttpTransport {
     http: HttpClient,
     /// Whether the session's own stream was asked for and answered. Some servers ask there what belongs to a call,
     /// and who is not listening yet never hears it.
@@ -61,7 +61,7 @@ pub(super) enum Error {
 
 type Failure = StreamableHttpError<Error>;
 
-impl Client {
+impl HttpTransport {
     pub(super) fn new(
         dialer: &Dialer,
         connect: Duration,
@@ -196,7 +196,7 @@ impl Client {
     }
 }
 
-impl StreamableHttpClient for Client {
+impl StreamableHttpClient for HttpTransport {
     type Error = Error;
 
     async fn post_message(
@@ -245,7 +245,7 @@ impl StreamableHttpClient for Client {
         let body = self.read(response, self.max_message).await?;
         match serde_json::from_slice(&body) {
             Ok(answer) => Ok(Posted::Json(answer, session)),
-            // What is no request needs no answer.
+            // A notification or a response has no reply.
             Err(_) if !is_request => Ok(Posted::Accepted),
             Err(error) => Err(error.into()),
         }

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::clean::{COMPLAINT, cause, line};
 use super::host::{Host, ProgressTransport};
-use super::http::Client;
+use super::http::HttpTransport;
 use super::program::Program;
 use crate::limits::ToolLimits;
 
@@ -313,7 +313,7 @@ impl Peer {
         resume.max_times = Some(RESUME);
         config.retry_config = Arc::new(resume);
         let (connect, max_message) = (self.limits.connect, self.limits.max_message);
-        let client = Client::new(&self.dialer, connect, max_message, self.sign_in.clone());
+        let client = HttpTransport::new(&self.dialer, connect, max_message, self.sign_in.clone());
         let transport = StreamableHttpClientTransport::with_client(client, config);
         Ok(handshake(transport, None, mode).await)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oauth::{Authorizer, Client, Consent, EnterpriseLogin, Flow, Plan, Vault};
+use oauth::{Authorizer, Consent, EnterpriseLogin, Flow, OAuthClient, Plan, Vault};
 use skill::{ToolServer, ToolSignIn};
 
 /// The name that a person is shown who is asked to agree.
@@ -54,10 +54,10 @@ pub fn plan(described: Option<&ToolSignIn>) -> Plan {
         (None, None) => Flow::Code,
     };
     let (secret, private_key) = (described.client_secret, described.private_key);
-    let client = described.client_id.map(|id| Client {
+    let client = described.client_id.map(|id| OAuthClient {
         secret,
         private_key,
-        ..Client::public(id)
+        ..OAuthClient::public(id)
     });
     Plan {
         flow,

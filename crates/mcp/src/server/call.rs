@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use super::content::{Content, ToolResult};
 use super::question::{self, CallDigest, ELICIT, FormResponse, FormResult, PendingQuestion};
-use super::request::{Answer, Request};
+use super::request::{Request, RequestResult};
 use super::rpc::RpcError;
 use super::{Handler, outcome, refused, task};
 
@@ -59,7 +59,7 @@ impl Handler {
         &self,
         params: CallParams,
         request: &Request,
-    ) -> Result<Answer, RpcError> {
+    ) -> Result<RequestResult, RpcError> {
         if self.inner.config.skills.get(&params.name).is_none() {
             let unknown = format!("unknown tool: {}", params.name);
             return Err(RpcError::invalid_params(unknown));
@@ -108,7 +108,7 @@ struct ToolCall<'a> {
 
 impl ToolCall<'_> {
     /// Sends the message that begins the call, then follows its task.
-    async fn begin(&self, tool: &str, input: Value) -> Result<Answer, RpcError> {
+    async fn begin(&self, tool: &str, input: Value) -> Result<RequestResult, RpcError> {
         let name = self.name()?;
         let repeatable = name.is_some();
         let id = name.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
@@ -117,7 +117,7 @@ impl ToolCall<'_> {
             Ok(events) => self.follow_and_reply(Task::default(), events).await,
             // Invalid input is an error result rather than a JSON-RPC error: the model that wrote it should read it.
             Err(a2a::Error::InvalidParams { message, .. }) => {
-                Answer::complete(&ToolResult::error(vec![Content::text(message)]))
+                RequestResult::complete(&ToolResult::error(vec![Content::text(message)]))
             }
             Err(error) => Err(refused(&error)),
         }
@@ -128,12 +128,14 @@ impl ToolCall<'_> {
         &self,
         state: &str,
         responses: &BTreeMap<String, Value>,
-    ) -> Result<Answer, RpcError> {
+    ) -> Result<RequestResult, RpcError> {
         let task = self.handler.inner.seal.open(state, self.digest.as_ref())?;
         let task = self.handler.load(&task, self.request).await?;
         match PendingQuestion::of(&task).and_then(|it| it.find_response(&task, responses)) {
             Some(FormResponse::Answer(answer)) => self.answer(task, answer).await,
-            Some(FormResponse::Dismissed) => Answer::complete(&self.outcome().unanswered(&task)),
+            Some(FormResponse::Dismissed) => {
+                RequestResult::complete(&self.outcome().unanswered(&task))
+            }
             None => self.follow_task(task).await,
         }
     }
@@ -152,7 +154,7 @@ impl ToolCall<'_> {
 
     /// Answers the question that `task` showed, then follows the task. If another client answered first, or the task
     /// ended, the answer is dropped and the task is followed as it is now.
-    async fn answer(&self, task: Task, answer: Message) -> Result<Answer, RpcError> {
+    async fn answer(&self, task: Task, answer: Message) -> Result<RequestResult, RpcError> {
         let answer = question::answer_request(answer, &task);
         // Its id is a hash of the answer, so that one that is sent twice is known.
         match self.events(answer, true).await {
@@ -183,7 +185,7 @@ impl ToolCall<'_> {
     }
 
     /// Follows a task that exists already, or replies at once if it is at rest.
-    async fn follow_task(&self, task: Task) -> Result<Answer, RpcError> {
+    async fn follow_task(&self, task: Task) -> Result<RequestResult, RpcError> {
         if task.is_settled() {
             return self.reply_at_rest(task).await;
         }
@@ -203,22 +205,28 @@ impl ToolCall<'_> {
         }
     }
 
-    async fn follow_and_reply(&self, task: Task, events: EventStream) -> Result<Answer, RpcError> {
+    async fn follow_and_reply(
+        &self,
+        task: Task,
+        events: EventStream,
+    ) -> Result<RequestResult, RpcError> {
         match self.follow(task, events).await? {
-            Followed::Message(message) => Answer::complete(&self.outcome().of_message(&message)),
+            Followed::Message(message) => {
+                RequestResult::complete(&self.outcome().of_message(&message))
+            }
             Followed::AtRest(task) => self.reply_at_rest(task).await,
             Followed::StillRunning(task) => {
-                Answer::task(&task::created(self.handler.limits(), &task))
+                RequestResult::task(&task::created(self.handler.limits(), &task))
             }
             Followed::Cancelled => Err(RpcError::internal("the call was cancelled")),
         }
     }
 
     /// Replies with the result of a task that ended, or shows the question of one that waits.
-    async fn reply_at_rest(&self, task: Task) -> Result<Answer, RpcError> {
+    async fn reply_at_rest(&self, task: Task) -> Result<RequestResult, RpcError> {
         match task.state() {
             TaskState::InputRequired => Box::pin(self.ask(task)).await,
-            _ => Answer::complete(&self.outcome().of_task(task)?),
+            _ => RequestResult::complete(&self.outcome().of_task(task)?),
         }
     }
 
@@ -278,20 +286,20 @@ impl ToolCall<'_> {
     }
 
     /// Shows the question of a task in the way that the client supports.
-    async fn ask(&self, task: Task) -> Result<Answer, RpcError> {
+    async fn ask(&self, task: Task) -> Result<RequestResult, RpcError> {
         let Some(question) = PendingQuestion::of(&task) else {
-            return Answer::complete(&self.outcome().unanswered(&task));
+            return RequestResult::complete(&self.outcome().unanswered(&task));
         };
         let client = &self.request.client;
         if client.tasks {
-            return Answer::task(&task::created(self.handler.limits(), &task));
+            return RequestResult::task(&task::created(self.handler.limits(), &task));
         }
         if !client.forms {
-            return Answer::complete(&self.outcome().unanswered(&task));
+            return RequestResult::complete(&self.outcome().unanswered(&task));
         }
         if let (true, Some(digest)) = (client.is_modern(), &self.digest) {
             let state = self.handler.inner.seal.seal(&task.id, digest);
-            return Answer::input_required(&question.required(state));
+            return RequestResult::input_required(&question.required(state));
         }
         self.ask_in_session(task, question).await
     }
@@ -302,10 +310,10 @@ impl ToolCall<'_> {
         &self,
         task: Task,
         question: PendingQuestion,
-    ) -> Result<Answer, RpcError> {
+    ) -> Result<RequestResult, RpcError> {
         let limits = self.handler.limits();
         if question.number >= limits.max_questions {
-            return Answer::complete(&self.outcome().unanswered(&task));
+            return RequestResult::complete(&self.outcome().unanswered(&task));
         }
         let form = question.form();
         let answer = tokio::select! {
@@ -329,11 +337,13 @@ impl ToolCall<'_> {
         match answer {
             Ok(answer) => match question.response(&task, answer) {
                 FormResponse::Answer(answer) => self.answer(task, answer).await,
-                FormResponse::Dismissed => Answer::complete(&self.outcome().unanswered(&task)),
+                FormResponse::Dismissed => {
+                    RequestResult::complete(&self.outcome().unanswered(&task))
+                }
             },
             Err(error) => {
-                tracing::debug!(task = task.id, %error, "question of a call not answered by the client");
-                Answer::complete(&self.outcome().unanswered(&task))
+                tracing::debug!(task = task.id, %error, "client did not answer the question of a tool call");
+                RequestResult::complete(&self.outcome().unanswered(&task))
             }
         }
     }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use ::http::HeaderValue;
 use ::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use a2a::server::end_of_credentials;
+use access::Principal;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -30,9 +32,15 @@ pub(crate) fn in_session(log: Arc<Log>, number: u64, primes: bool) -> Response {
     response(stream::iter(first).chain(events))
 }
 
-/// The rest of a reply, from the event after `position` on.
-pub(crate) fn resumed(log: Arc<Log>, number: u64, position: u64) -> Response {
-    response(messages(log, (number > 0).then_some(number), position))
+/// A reply that is complete.
+pub(crate) fn whole(log: Arc<Log>) -> Response {
+    response(messages(log, None, 0))
+}
+
+/// The rest of a reply, from the event after `position` on. It ends with the credentials of its reader.
+pub(crate) fn resumed(log: Arc<Log>, number: u64, position: u64, reader: &Principal) -> Response {
+    let events = messages(log, (number > 0).then_some(number), position);
+    response(events.take_until(Box::pin(end_of_credentials(reader))))
 }
 
 /// The reply to a request that stands alone. Dropping it cancels the request; the end of the server ends it.
@@ -55,18 +63,25 @@ pub(crate) fn nothing() -> Response {
     response(stream::empty())
 }
 
-/// The stream of a session without a request: we have nothing to say on it, and it stays open as long as the session.
-pub(crate) fn idle(session: &Session, stopping: &CancellationToken) -> Response {
+/// The stream of a session without a request: we have nothing to say on it, and it stays open as long as the session and the
+/// credentials of its reader.
+pub(crate) fn idle(
+    session: &Session,
+    stopping: &CancellationToken,
+    reader: &Principal,
+) -> Response {
     let first = stream::iter([primer(0)]);
     let (ended, stopping) = (session.ended.clone(), stopping.clone());
     let comments = stream::unfold((), |()| async {
         tokio::time::sleep(KEEP_ALIVE).await;
         Some((Bytes::from_static(COMMENT), ()))
     });
+    let refused = end_of_credentials(reader);
     let over = async move {
         tokio::select! {
             () = ended.cancelled() => {}
             () = stopping.cancelled() => {}
+            _ = refused => {}
         }
     };
     response(first.chain(comments.take_until(Box::pin(over))))

@@ -14,16 +14,29 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::method::METHODS;
-use super::outlet::Asked;
-use super::request::{Answer, Request, Shared, introduce};
-use super::revision::{self, Client, Revision};
+use super::outlet::PendingRequests;
+use super::request::{Request, RequestResult, Shared, introduce};
+use super::revision::{self, ClientInfo, Revision};
 use super::rpc::{Id, Params, RpcError, code};
 
-/// One client, from its `initialize` on. Clones share one state.
+/// What one client and the server know of each other, from `initialize` on. Clones share one state.
+///
+/// It has three parts: what the client said of itself, which is set once; the client's requests that are not answered
+/// yet; and our own requests that the client has not answered ([`PendingRequests`]). A session of HTTP has one, and so
+/// has a connection over standard input and output. A request of revision 2026-07-28 describes its client itself and
+/// needs no `initialize`.
+///
+/// A request is added before its work begins, so that a cancellation that arrives next finds it, and stays until its
+/// [`OpenRequest`] is dropped, whichever way the work ends. Ids are the client's and may be used again as soon as a
+/// response was read; so the removal compares a number of ours besides, or the end of one request could remove the
+/// next one of the same id. The number of open requests has a limit, because each holds a task of the server.
+///
+/// At the end of a session the owner cancels the open requests and ends the pending ones; without the second, a tool
+/// call that asks a question would wait for a client that is gone until its time is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
-    pub(crate) asked: Arc<Asked>,
-    client: Arc<OnceLock<Client>>,
+    pub(crate) asked: Arc<PendingRequests>,
+    client: Arc<OnceLock<ClientInfo>>,
     open: Arc<Mutex<Requests>>,
     max_requests: usize,
 }
@@ -81,18 +94,18 @@ impl Exchange {
     }
 
     /// What the client said of itself in `initialize`.
-    pub(crate) fn client(&self) -> Option<&Client> {
+    pub(crate) fn client(&self) -> Option<&ClientInfo> {
         self.client.get()
     }
 
     /// Agrees on a revision with the client, once.
-    pub(crate) fn initialize(&self, params: Params) -> Result<Client, RpcError> {
+    pub(crate) fn initialize(&self, params: Params) -> Result<ClientInfo, RpcError> {
         let wrong = |why: String| RpcError::invalid_params(format!("params of initialize: {why}"));
         let params = params.ok_or_else(|| wrong("must be an object".to_owned()))?;
         let params: Initialize = serde_json::from_value(Value::Object(params))
             .map_err(|error| wrong(error.to_string()))?;
         let revision = Revision::of_session(&params.protocol_version);
-        let client = Client::new(revision, &params.capabilities);
+        let client = ClientInfo::new(revision, &params.capabilities);
         match self.client.set(client) {
             Ok(()) => Ok(client),
             Err(_) => Err(RpcError::invalid_request("session already initialized")),
@@ -104,14 +117,14 @@ impl Exchange {
         &self,
         method: &str,
         meta: &Map<String, Value>,
-    ) -> Result<Client, RpcError> {
+    ) -> Result<ClientInfo, RpcError> {
         if meta.contains_key(revision::VERSION) || method == "server/discover" {
             return revision::stateless_client(meta);
         }
         match self.client.get() {
             Some(client) => Ok(*client),
             // A client may find out whether there is a server before it begins.
-            None if method == "ping" => Ok(Client::new(Revision::V2025_11_25, &Map::new())),
+            None if method == "ping" => Ok(ClientInfo::new(Revision::V2025_11_25, &Map::new())),
             None => Err(RpcError::invalid_request(
                 "not initialized: send initialize first, or name revision 2026-07-28 in _meta",
             )),
@@ -189,7 +202,7 @@ pub(crate) fn announce(
     // A caller may send any text as a method: only those of the table are written down.
     let known = METHODS.iter().map(Rule::method);
     let known = known.into_iter().find(|it| *it == method);
-    let begun = responder.calls().begin(calls::Asked {
+    let begun = responder.calls().begin(calls::CallRecord {
         origin: origin.clone(),
         caller: caller.cloned().unwrap_or_else(Principal::anonymous),
         version,
@@ -211,7 +224,10 @@ pub(crate) fn outcome<T>(answered: &Result<T, RpcError>) -> Outcome {
 
 /// Answers a request, with an internal error when its handler panics: the client would wait forever. Every request of
 /// every transport comes here, except `initialize`.
-pub(crate) async fn answer(responder: &Shared, mut request: Request) -> Result<Answer, RpcError> {
+pub(crate) async fn answer(
+    responder: &Shared,
+    mut request: Request,
+) -> Result<RequestResult, RpcError> {
     // The metadata are the request's own; a header may be that of the connection.
     let named = request.meta.get(trace::HEADER).and_then(Value::as_str);
     let named = named.and_then(TraceContext::read);
@@ -225,7 +241,7 @@ pub(crate) async fn answer(responder: &Shared, mut request: Request) -> Result<A
     answered
 }
 
-async fn work(responder: &Shared, request: Request) -> Result<Answer, RpcError> {
+async fn work(responder: &Shared, request: Request) -> Result<RequestResult, RpcError> {
     if let Some(answer) = introduce(&**responder, &request.method, &request.client) {
         return answer;
     }

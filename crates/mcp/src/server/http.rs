@@ -7,7 +7,7 @@ use ::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE}
 use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use a2a::binding::{beside, weight};
-use access::{Asked, Door, Origin, Presented, Principal, calls};
+use access::{CallRecord, Door, Origin, Presented, Principal, calls};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request as HttpRequest, State};
@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 use super::guard::Guard;
 use super::post::{NO_SESSION, Post};
 use super::request::{Request, Responder, Shared};
-use super::revision::{Client, Revision};
+use super::revision::{ClientInfo, Revision};
 use super::rpc::{self, Id, Message, RpcError, Unreadable, code};
 use super::session::{Session, Sessions};
 use super::{events, exchange, headers, old_sse};
@@ -190,7 +190,7 @@ impl Inner {
             Ok(caller) => Ok(Admitted { head, body, caller }),
             Err(error) => {
                 let error = a2a::Error::from(error);
-                let asked = Asked {
+                let asked = CallRecord {
                     origin: Origin::of(WIRE, &head),
                     caller: Principal::anonymous(),
                     version: "",
@@ -210,7 +210,7 @@ impl Inner {
             return Err(Box::new(refusal(StatusCode::NOT_ACCEPTABLE, why)));
         }
         let session = self.session(&head.headers, &caller)?;
-        let message = self.read(&head.headers, body).await?;
+        let (message, bytes) = self.read(&head.headers, body).await?;
         if self.stopping.is_cancelled() {
             return Err(Box::new(stopping(&message)));
         }
@@ -219,6 +219,7 @@ impl Inner {
             inner: self,
             version,
             head: &head,
+            bytes,
             caller,
             session,
         };
@@ -229,12 +230,12 @@ impl Inner {
         }
     }
 
-    /// Reads the body as a message.
+    /// Reads the body as a message; gives its length, too.
     pub(super) async fn read(
         &self,
         headers: &HeaderMap,
         body: Body,
-    ) -> Result<Message, Box<Response>> {
+    ) -> Result<(Message, usize), Box<Response>> {
         let most = self.limits.max_body;
         let refuse = |status, why: &str| Box::new(refusal(status, why));
         let too_large = || {
@@ -261,7 +262,7 @@ impl Inner {
             Err(heavy) => Err(heavy.to_string()),
         };
         match beside(sent.len(), read).await {
-            Ok(Ok(message)) => Ok(message),
+            Ok(Ok(message)) => Ok((message, sent.len())),
             Ok(Err(Unreadable { error, id, .. })) => {
                 let body = rpc::error(id.as_ref(), &error);
                 Err(Box::new(json(StatusCode::BAD_REQUEST, body)))
@@ -297,12 +298,15 @@ impl Inner {
         let session = self.session_alone(admitted)?;
         let last = headers.get(LAST_EVENT).and_then(|id| id.to_str().ok());
         let Some(last) = last else {
-            return Ok(events::idle(&session, &self.stopping));
+            return Ok(events::idle(&session, &self.stopping, &admitted.caller));
         };
         let (number, position) = last.split_once('/').unwrap_or_default();
         let (number, position) = (number.parse().ok(), position.parse().ok());
         match number.and_then(|number| session.kept(number)).zip(position) {
-            Some((log, position)) => Ok(events::resumed(log, number.unwrap_or_default(), position)),
+            Some((log, position)) => {
+                let number = number.unwrap_or_default();
+                Ok(events::resumed(log, number, position, &admitted.caller))
+            }
             // An error would make the client ask again and again; an empty stream ends it.
             None => Ok(events::nothing()),
         }
@@ -328,7 +332,7 @@ impl Inner {
 }
 
 /// The HTTP status of an answer in revision 2026-07-28; the earlier ones answer everything with 200.
-pub(super) fn status(client: &Client, error: &RpcError) -> StatusCode {
+pub(super) fn status(client: &ClientInfo, error: &RpcError) -> StatusCode {
     match error.code {
         code::TOO_MANY_CALLS => StatusCode::TOO_MANY_REQUESTS,
         _ if !client.is_modern() => StatusCode::OK,

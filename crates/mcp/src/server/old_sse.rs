@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ::http::{Method, StatusCode};
+use a2a::server::end_of_credentials;
 use access::Origin;
 use axum::extract::{NestedPath, Request as HttpRequest, State};
 use axum::response::{IntoResponse as _, Response};
@@ -23,7 +24,7 @@ pub(crate) const MESSAGES: &str = "/messages";
 /// How many messages may wait for a client that reads slowly; then its requests wait.
 const WAITING: usize = 64;
 
-/// Opens a session. It lives as long as its stream.
+/// Opens a session. It lives as long as its stream, which ends with the credentials of its caller.
 pub(super) async fn stream(State(inner): State<Arc<Inner>>, request: HttpRequest) -> Response {
     let admitted = match inner.admit(request) {
         Ok(admitted) => admitted,
@@ -48,11 +49,13 @@ pub(super) async fn stream(State(inner): State<Arc<Inner>>, request: HttpRequest
     let address = format!("{below}{MESSAGES}?sessionId={}", session.id);
     let ended = session.ended.clone();
     let stopping = inner.stopping.clone();
+    let refused = end_of_credentials(&admitted.caller);
     let closes = Closes { inner, session };
     let over = async move {
         tokio::select! {
             () = ended.cancelled() => {}
             () = stopping.cancelled() => {}
+            _ = refused => {}
         }
     };
     events::old(&address, waiting, over, closes)
@@ -85,11 +88,11 @@ pub(super) async fn message(State(inner): State<Arc<Inner>>, request: HttpReques
     let session = id.and_then(|(_, id)| inner.sessions.find(id, &admitted.caller));
     let found = session.and_then(|session| Some((session.pipe.clone()?, session)));
     let Some((pipe, session)) = found else {
-        let why = "unknown session: open the stream at /sse, whose first event names the address for messages";
+        let why = "unknown session: open the stream at /sse; its first event names the address for messages";
         return refusal(StatusCode::NOT_FOUND, why);
     };
-    let message = match inner.read(&admitted.head.headers, admitted.body).await {
-        Ok(message) => message,
+    let (message, bytes) = match inner.read(&admitted.head.headers, admitted.body).await {
+        Ok(read) => read,
         Err(refusal) => return *refusal,
     };
     let taken = pipe::take(
@@ -97,7 +100,7 @@ pub(super) async fn message(State(inner): State<Arc<Inner>>, request: HttpReques
         &session.exchange,
         &pipe,
         Some(admitted.caller),
-        Origin::of("mcp/sse", &admitted.head),
+        Origin::of("mcp/sse", &admitted.head).with_bytes(bytes),
         message,
     );
     if let Some(call) = taken {

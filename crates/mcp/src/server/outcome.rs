@@ -65,7 +65,7 @@ impl ResultWriter<'_> {
             .and_then(|status| status.message.as_ref());
         let asked = said.map(Message::text).unwrap_or_default();
         let told = format!(
-            "This needs an answer first: {asked}\nTask {} waits for it; answer it over A2A.",
+            "This needs an answer first: {asked}\nTask {} waits for it: answer it over A2A, or with `monas approvals answer`.",
             task.id
         );
         let mut task = task.clone();

@@ -12,16 +12,29 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use super::rpc::{self, Id, RpcError};
 use crate::limits::{MAX_REPLAY_BYTES, MAX_REPLAY_EVENTS};
 
-/// The way from a request back to its client.
+/// The connection from a request back to its client: progress, log messages and questions go through it.
+///
+/// There are two kinds. Over streamable HTTP each reply has a [`Log`]: writers append and never wait, readers follow
+/// from their own position, and a client that lost its connection reads on. Over standard input and output, and over
+/// the older SSE transport, there is one pipe for all requests, and a writer waits while the client does not read;
+/// only a future that is being dropped sends without waiting.
+///
+/// The response of a request is the last message of its log, and is written after everything else; a reader that saw
+/// it knows that nothing follows. Progress that is dropped from a full log is lost, a response never is.
+///
+/// A question ([`ask`](Self::ask)) is registered before it is sent, since an answer may arrive at once. When the
+/// future that asks is dropped, the registration goes and the client is told that the request is cancelled: a client
+/// would otherwise show a form that nothing reads. Revision 2026-07-28 has no requests of the server: there `asked` is
+/// `None`, and a call that needs input ends with a result that says so.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet {
-    pub(crate) way: Way,
+    pub(crate) kind: OutletKind,
     /// Where the client's responses arrive. `None` where the server cannot ask: revision 2026-07-28 has no such requests.
-    pub(crate) asked: Option<Arc<Asked>>,
+    pub(crate) asked: Option<Arc<PendingRequests>>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Way {
+pub(crate) enum OutletKind {
     Log(Arc<Log>),
     Pipe(mpsc::Sender<Bytes>),
 }
@@ -29,9 +42,9 @@ pub(crate) enum Way {
 impl Outlet {
     /// Sends a message. One that cannot be delivered is dropped: the client is gone, which its request learns elsewhere.
     pub(crate) async fn send(&self, message: Bytes) {
-        match &self.way {
-            Way::Log(log) => log.push(message),
-            Way::Pipe(pipe) => {
+        match &self.kind {
+            OutletKind::Log(log) => log.push(message),
+            OutletKind::Pipe(pipe) => {
                 let _ = pipe.send(message).await;
             }
         }
@@ -39,9 +52,9 @@ impl Outlet {
 
     /// Sends without waiting, where a future is being dropped.
     fn send_now(&self, message: Bytes) {
-        match &self.way {
-            Way::Log(log) => log.push(message),
-            Way::Pipe(pipe) => {
+        match &self.kind {
+            OutletKind::Log(log) => log.push(message),
+            OutletKind::Pipe(pipe) => {
                 let _ = pipe.try_send(message);
             }
         }
@@ -75,7 +88,7 @@ impl Outlet {
 /// A request of ours that waits for its response. Dropping it withdraws the request.
 struct Question<'a> {
     outlet: &'a Outlet,
-    asked: &'a Asked,
+    asked: &'a PendingRequests,
     id: i64,
     open: bool,
 }
@@ -94,12 +107,12 @@ impl Drop for Question<'_> {
 
 /// The requests of ours that one client has not answered yet.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PendingRequests {
     last: AtomicI64,
     open: Mutex<HashMap<i64, oneshot::Sender<Result<Value, RpcError>>>>,
 }
 
-impl Asked {
+impl PendingRequests {
     fn begin(&self) -> (i64, oneshot::Receiver<Result<Value, RpcError>>) {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (answer, answered) = oneshot::channel();
@@ -119,7 +132,7 @@ impl Asked {
         }
     }
 
-    /// Ends all of them: no response can come any more once the session ended.
+    /// Ends all of them: after the end of the session no response can arrive.
     pub(crate) fn end(&self) {
         self.lock().clear();
     }

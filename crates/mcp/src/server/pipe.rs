@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 
 use super::exchange::{self, Exchange};
-use super::outlet::{Outlet, Way};
+use super::outlet::{Outlet, OutletKind};
 use super::request::{Request, Shared, introduce, without_meta};
 use super::rpc::{self, Message, RpcError};
 
@@ -60,7 +60,7 @@ pub(crate) fn take(
         Err(error) => return Some(refuse(&error)),
     };
     let outlet = Outlet {
-        way: Way::Pipe(pipe.clone()),
+        kind: OutletKind::Pipe(pipe.clone()),
         asked: (!client.is_modern()).then(|| exchange.asked.clone()),
     };
     let mut request = Request::new(id.clone(), method, params, client, outlet);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::http::{Inner, SESSION, Served, WIRE, bad, check_known, json, refusal, refused};
 use super::reply::{Reply, prefers_streams};
 use super::request::{Request, introduce, without_meta};
-use super::revision::{self, Client, Revision};
+use super::revision::{self, ClientInfo, Revision};
 use super::rpc::{self, Id, Params, RpcError};
 use super::session::{self, Session};
 use super::{events, exchange, headers};
@@ -25,6 +25,8 @@ pub(super) struct Post<'a> {
     /// The revision in the header.
     pub(super) version: Option<&'a str>,
     pub(super) head: &'a Parts,
+    /// How long the message is.
+    pub(super) bytes: usize,
     pub(super) caller: Principal,
     pub(super) session: Option<Arc<Session>>,
 }
@@ -32,7 +34,7 @@ pub(super) struct Post<'a> {
 impl Post<'_> {
     pub(super) async fn request(self, id: Id, method: String, params: Params) -> Served {
         if method == "initialize" && !self.knows_no_sessions(&params) {
-            let origin = Origin::of(WIRE, self.head);
+            let origin = Origin::of(WIRE, self.head).with_bytes(self.bytes);
             let asked = params.as_ref().and_then(|it| it.get("protocolVersion"));
             let asked = asked.and_then(Value::as_str).and_then(Revision::named);
             let version = asked.map_or("", Revision::as_str);
@@ -73,7 +75,7 @@ impl Post<'_> {
         let mut request = Request::new(id, method, params, client, outlet);
         request.meta = meta;
         request.caller = Some(self.caller);
-        request.origin = Origin::of(WIRE, self.head);
+        request.origin = Origin::of(WIRE, self.head).with_bytes(self.bytes);
         match reply.begin(&mut request) {
             Ok(()) => Ok(reply.answer(request).await),
             Err(error) => Ok(json(StatusCode::OK, rpc::error(Some(&request.id), &error))),
@@ -154,7 +156,7 @@ impl Post<'_> {
         Ok(StatusCode::ACCEPTED.into_response())
     }
 
-    fn client_in_session(&self) -> Result<Client, RpcError> {
+    fn client_in_session(&self) -> Result<ClientInfo, RpcError> {
         if self.version.is_some_and(|it| Revision::named(it).is_none()) {
             return Err(Revision::unsupported(self.version.unwrap_or_default()));
         }

@@ -14,9 +14,9 @@ use tokio_util::task::TaskTracker;
 use super::events;
 use super::exchange::OpenRequest;
 use super::http::{Inner, json, refusal, respond};
-use super::outlet::{Log, Outlet, Way};
+use super::outlet::{Log, Outlet, OutletKind};
 use super::request::Request;
-use super::revision::{Client, Revision};
+use super::revision::{ClientInfo, Revision};
 use super::rpc::RpcError;
 use super::session::Session;
 
@@ -54,7 +54,7 @@ fn weight(headers: &HeaderMap, wanted: &str) -> f64 {
 pub(crate) struct Reply {
     inner: Arc<Inner>,
     session: Option<Arc<Session>>,
-    client: Client,
+    client: ClientInfo,
     log: Arc<Log>,
     open: Option<OpenRequest>,
     /// The client would rather have a stream, also for a single message.
@@ -62,7 +62,11 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    pub(crate) fn new(inner: Arc<Inner>, session: Option<Arc<Session>>, client: Client) -> Self {
+    pub(crate) fn new(
+        inner: Arc<Inner>,
+        session: Option<Arc<Session>>,
+        client: ClientInfo,
+    ) -> Self {
         Self {
             inner,
             session,
@@ -76,7 +80,7 @@ impl Reply {
     /// Where the messages of the request go.
     pub(crate) fn outlet(&self) -> Outlet {
         Outlet {
-            way: Way::Log(self.log.clone()),
+            kind: OutletKind::Log(self.log.clone()),
             asked: self.session.as_ref().map(|it| it.exchange.asked.clone()),
         }
     }
@@ -146,7 +150,7 @@ impl Reply {
         }
     }
 
-    /// What comes first.
+    /// Waits for the response, the first notification, or the time after which the reply is streamed.
     async fn first(&self, call: &mut Call) -> First {
         // Most calls are answered at once, and need no timer.
         if let Some(work) = &mut call.work
@@ -176,7 +180,7 @@ impl Reply {
         let primes = self.primes();
         match number {
             Some(number) => events::in_session(self.log, number, primes),
-            None => events::resumed(self.log, 0, 0),
+            None => events::whole(self.log),
         }
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::outlet::Outlet;
-use super::revision::Client;
+use super::revision::ClientInfo;
 use super::rpc::{self, Id, Params, RpcError};
 
 /// Answers the requests of MCP: [`Handler`](crate::Handler), or what offers more around it.
@@ -38,7 +38,7 @@ pub trait Responder: Send + Sync + 'static {
 }
 
 /// An answer under way.
-pub type Answering = BoxFuture<'static, Result<Answer, RpcError>>;
+pub type Answering = BoxFuture<'static, Result<RequestResult, RpcError>>;
 
 /// How a server introduces itself: the same in `initialize` and in `server/discover`.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ pub struct Identity {
 
 /// The result of a request: an object of JSON, written.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct RequestResult {
     json: Bytes,
     kind: Kind,
 }
@@ -64,7 +64,7 @@ enum Kind {
     Task,
 }
 
-impl Answer {
+impl RequestResult {
     /// The result that the request asked for.
     pub fn complete(result: &impl Serialize) -> Result<Self, RpcError> {
         Self::written(result, Kind::Complete)
@@ -109,7 +109,7 @@ impl Answer {
     }
 
     /// The response for a client. Revision 2026-07-28 says in each which kind of result it is.
-    pub(crate) fn response(&self, id: &Id, client: &Client) -> Bytes {
+    pub(crate) fn response(&self, id: &Id, client: &ClientInfo) -> Bytes {
         let kind = match self.kind {
             Kind::Complete if !client.is_modern() => "",
             Kind::Complete => r#""resultType":"complete""#,
@@ -127,7 +127,7 @@ pub struct Request {
     /// Without `_meta`. `None`: something else than an object was sent.
     pub(crate) params: Params,
     pub meta: Map<String, Value>,
-    pub client: Client,
+    pub client: ClientInfo,
     /// The principal that the transport admitted. `None`: the configured one.
     pub caller: Option<Principal>,
     /// Where it comes from, for the record of calls.
@@ -143,7 +143,7 @@ impl Request {
         id: Id,
         method: String,
         params: Params,
-        client: Client,
+        client: ClientInfo,
         outlet: Outlet,
     ) -> Self {
         let (params, meta) = without_meta(params);
@@ -235,8 +235,8 @@ pub(crate) fn without_meta(mut params: Params) -> (Params, Map<String, Value>) {
 pub(crate) fn introduce(
     responder: &dyn Responder,
     method: &str,
-    client: &Client,
-) -> Option<Result<Answer, RpcError>> {
+    client: &ClientInfo,
+) -> Option<Result<RequestResult, RpcError>> {
     let Identity {
         server,
         capabilities,
@@ -245,7 +245,7 @@ pub(crate) fn introduce(
         "server/discover" => responder.identity(),
         // The revisions with sessions have these, the later ones do not.
         "initialize" if !client.is_modern() => responder.identity(),
-        "ping" if !client.is_modern() => return Some(Ok(Answer::empty())),
+        "ping" if !client.is_modern() => return Some(Ok(RequestResult::empty())),
         _ => return None,
     };
     let mut result = match method {
@@ -264,7 +264,7 @@ pub(crate) fn introduce(
     if !instructions.is_empty() {
         result["instructions"] = instructions.into();
     }
-    Some(Answer::complete(&result))
+    Some(RequestResult::complete(&result))
 }
 
 /// A responder that is shared by the transports.

@@ -76,7 +76,7 @@ pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// The revision that a client speaks, and what it supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Client {
+pub struct ClientInfo {
     pub revision: Revision,
     /// A call may be answered with a task.
     pub tasks: bool,
@@ -86,7 +86,7 @@ pub struct Client {
     pub roots: bool,
 }
 
-impl Client {
+impl ClientInfo {
     /// A client of this revision with these capabilities.
     pub(crate) fn new(revision: Revision, capabilities: &Map<String, Value>) -> Self {
         let has = |name: &str| capabilities.get(name).is_some_and(|it| !it.is_null());
@@ -118,7 +118,7 @@ pub(crate) fn named_in(meta: &Map<String, Value>) -> Option<&str> {
 }
 
 /// The client of a request that stands alone.
-pub(crate) fn stateless_client(meta: &Map<String, Value>) -> Result<Client, RpcError> {
+pub(crate) fn stateless_client(meta: &Map<String, Value>) -> Result<ClientInfo, RpcError> {
     let version = named_in(meta);
     let capabilities = meta.get(CAPABILITIES).and_then(Value::as_object);
     let missing = [
@@ -138,5 +138,5 @@ pub(crate) fn stateless_client(meta: &Map<String, Value>) -> Result<Client, RpcE
         return Err(RpcError::invalid_params(why));
     };
     let revision = Revision::named(version).ok_or_else(|| Revision::unsupported(version))?;
-    Ok(Client::new(revision, capabilities))
+    Ok(ClientInfo::new(revision, capabilities))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::question::Question;
 use super::rank::Ranker;
-use super::{Answer, Hit, Link, Mode, Recall, Relation, Weights, tokens};
+use super::{Hit, Link, Mode, Recall, RecallAnswer, Relation, Weights, tokens};
 use crate::graph::Seen;
 use crate::record::{Record, RecordId};
 use crate::rules::{self, Rules};
@@ -22,7 +22,7 @@ const EDGES: usize = 8;
 
 /// A question with all that ranking needs to know of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct RecallInput<'a> {
     pub(super) recall: &'a Recall,
     pub(super) vector: Option<&'a [f32]>,
     pub(super) weights: &'a Weights,
@@ -33,11 +33,11 @@ pub(super) struct Asked<'a> {
 pub(super) fn answer(
     ranker: &mut Ranker,
     space: &Space,
-    asked: Asked<'_>,
+    asked: RecallInput<'_>,
     rules: &Rules,
     retriever: String,
-) -> Answer {
-    let Asked {
+) -> RecallAnswer {
+    let RecallInput {
         recall,
         vector,
         weights,
@@ -111,7 +111,7 @@ pub(super) fn answer(
             relations.push(relation);
         }
     }
-    Answer {
+    RecallAnswer {
         hits,
         entities: names
             .iter()

@@ -56,7 +56,7 @@ async fn harbour() -> (memory::Memory, memory::Handle) {
     (memory, space)
 }
 
-fn texts(answer: &memory::Answer) -> Vec<&str> {
+fn texts(answer: &memory::RecallAnswer) -> Vec<&str> {
     answer
         .hits
         .iter()

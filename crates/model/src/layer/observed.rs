@@ -82,7 +82,7 @@ impl Model for Observed {
     }
 
     fn reply(&self, request: Request) -> Deltas {
-        let asked = Asked {
+        let asked = RequestSpan {
             model: self.inner.clone(),
             request: Some(request),
             deltas: None,
@@ -99,7 +99,7 @@ impl Model for Observed {
 }
 
 /// A request under way.
-struct Asked {
+struct RequestSpan {
     model: Arc<dyn Model>,
     /// The request, until it is sent.
     request: Option<Request>,
@@ -128,7 +128,7 @@ impl Drop for Used {
     }
 }
 
-impl Asked {
+impl RequestSpan {
     async fn next(mut self) -> Option<(Result<Delta, Error>, Self)> {
         if let Some(request) = self.request.take() {
             self.begin(request);

@@ -6,7 +6,7 @@ use http::HeaderName;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Place, ReadReply, arguments, description, ended, json as parse, put, text,
+    Dialect, ModelRef, ReadReply, arguments, description, ended, json as parse, put, text,
     with_results_together,
 };
 use super::fail;
@@ -14,7 +14,7 @@ use super::frames::Framing;
 use crate::error::Error;
 use crate::limits::{MAX_CALLS, MAX_REPLY};
 use crate::reply::{Delta, End, Usage};
-use crate::request::{Call, CallResult, Message, Request, Said};
+use crate::request::{AssistantMessage, Call, CallResult, Message, Request};
 
 /// The default for `max_tokens`, which this API requires.
 const MAX_TOKENS: u32 = 8192;
@@ -31,7 +31,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     vectors: None,
 };
 
-fn body(place: &Place, request: &Request) -> Value {
+fn body(place: &ModelRef, request: &Request) -> Value {
     let mut body = json!({
         "model": place.model,
         "messages": with_results_together(&request.messages, message, results),
@@ -74,7 +74,7 @@ fn results(results: Vec<&CallResult>) -> Value {
 }
 
 /// A message of the model: its reasoning first, unchanged.
-fn blocks(said: &Said) -> Vec<Value> {
+fn blocks(said: &AssistantMessage) -> Vec<Value> {
     let thoughts = said
         .thoughts
         .iter()

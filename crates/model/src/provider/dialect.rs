@@ -22,7 +22,7 @@ pub(super) struct Dialect {
     /// The path of a model, below the base address.
     pub(super) path: fn(model: &str) -> String,
     /// The body of a request.
-    pub(super) body: fn(&Place, &Request) -> Value,
+    pub(super) body: fn(&ModelRef, &Request) -> Value,
     /// Makes the reader of one reply.
     pub(super) reader: fn() -> Box<dyn ReadReply>,
     /// The protocol for vectors, if the provider has embedders.
@@ -38,7 +38,7 @@ pub(super) struct VectorDialect {
 }
 
 /// The model of a request, and where it is.
-pub(super) struct Place {
+pub(super) struct ModelRef {
     pub(super) model: String,
     /// Whether it is the provider itself rather than a compatible server.
     pub(super) is_own: bool,

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Kind;
-use super::dialect::Place;
-use crate::{Call, CallResult, Delta, End, Message, Quotation, Request, Said};
+use super::dialect::ModelRef;
+use crate::{AssistantMessage, Call, CallResult, Delta, End, Message, Quotation, Request};
 
 /// What is deltas of these frames, and at the end of the connection.
 fn read(kind: Kind, frames: &[Value]) -> (Vec<Delta>, Option<Vec<Delta>>) {
@@ -78,7 +78,7 @@ fn what_is_cached_was_read_too() {
 #[test]
 fn how_long_an_answer_may_be_has_another_name_where_it_is_new() {
     let body = |is_own| {
-        let place = Place {
+        let place = ModelRef {
             model: "m".to_owned(),
             is_own,
         };
@@ -168,7 +168,7 @@ proptest! {
 
 /// The roles of the messages that a provider is sent, without the system text.
 fn roles(kind: Kind, messages: Vec<Message>) -> Vec<String> {
-    let place = Place {
+    let place = ModelRef {
         model: "m".to_owned(),
         is_own: true,
     };
@@ -185,9 +185,9 @@ fn roles(kind: Kind, messages: Vec<Message>) -> Vec<String> {
 fn user_and_model_take_turns_and_the_user_begins() {
     let user = |text: &str| Message::User(text.to_owned());
     let model = |text: &str| {
-        Message::Model(Said {
+        Message::Model(AssistantMessage {
             text: text.to_owned(),
-            ..Said::default()
+            ..AssistantMessage::default()
         })
     };
     let quoted = Message::Quoted(Quotation {
@@ -199,9 +199,9 @@ fn user_and_model_take_turns_and_the_user_begins() {
         name: "look".to_owned(),
         arguments: json!({}),
     };
-    let calling = Message::Model(Said {
+    let calling = Message::Model(AssistantMessage {
         calls: vec![call.clone()],
-        ..Said::default()
+        ..AssistantMessage::default()
     });
     let result = Message::Result(CallResult::of(&call, "a boat"));
     for kind in Kind::ALL {

@@ -4,15 +4,15 @@ use http::HeaderName;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Place, ReadReply, VectorDialect, description, ended, json as parse, put, text, vector,
-    with_results_together,
+    Dialect, ModelRef, ReadReply, VectorDialect, description, ended, json as parse, put, text,
+    vector, with_results_together,
 };
 use super::fail;
 use super::frames::Framing;
 use crate::error::Error;
 use crate::limits::MAX_CALLS;
 use crate::reply::{Delta, End, Usage};
-use crate::request::{Call, CallResult, Message, Request, Said};
+use crate::request::{AssistantMessage, Call, CallResult, Message, Request};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "gemini",
@@ -39,7 +39,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     }),
 };
 
-fn body(_place: &Place, request: &Request) -> Value {
+fn body(_place: &ModelRef, request: &Request) -> Value {
     let mut body = json!({"contents": with_results_together(&request.messages, message, results)});
     if let Some(system) = &request.system {
         body["systemInstruction"] = json!({"parts": [{"text": system}]});
@@ -84,7 +84,7 @@ fn results(results: Vec<&CallResult>) -> Value {
 }
 
 /// A message of the model, each call with its signature.
-fn parts(said: &Said) -> Vec<Value> {
+fn parts(said: &AssistantMessage) -> Vec<Value> {
     let thoughts = said
         .thoughts
         .iter()

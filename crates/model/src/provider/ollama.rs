@@ -4,8 +4,8 @@ use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Place, ReadReply, VectorDialect, ended, functions, json as parse, put, text, vector,
-    with_system,
+    Dialect, ModelRef, ReadReply, VectorDialect, ended, functions, json as parse, put, text,
+    vector, with_system,
 };
 use super::fail;
 use super::frames::Framing;
@@ -30,7 +30,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     }),
 };
 
-fn body(place: &Place, request: &Request) -> Value {
+fn body(place: &ModelRef, request: &Request) -> Value {
     let messages = with_system(request, message);
     let mut body = json!({"model": place.model, "messages": messages, "stream": true});
     put(&mut body, "tools", functions(&request.tools));

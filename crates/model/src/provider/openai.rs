@@ -6,7 +6,7 @@ use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Dialect, Place, ReadReply, VectorDialect, arguments, ended, functions, json as parse, put,
+    Dialect, ModelRef, ReadReply, VectorDialect, arguments, ended, functions, json as parse, put,
     text, with_system,
 };
 use super::fail;
@@ -32,7 +32,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     }),
 };
 
-fn body(place: &Place, request: &Request) -> Value {
+fn body(place: &ModelRef, request: &Request) -> Value {
     let messages = with_system(request, message);
     let mut body = json!({
         "model": place.model,

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::Mind;
-use super::beyond::Beyond;
+use super::NoModel;
 use super::fields::{self, Unfilled};
+use super::missing::Missing;
 use super::text::Words;
 use crate::limits::quote;
 use crate::request::{CallResult, Tool};
@@ -28,31 +28,37 @@ const FIRST: &[(&str, &str)] = &[
     ("remind", "remind me in 10 minutes to drink water"),
 ];
 
-impl Mind {
+impl NoModel {
     /// Why only direct requests are followed.
     fn why(self) -> &'static str {
         match self {
-            Self::None => "No language model is configured, so I only follow direct requests.",
-            Self::Away => "My language model does not answer, so I only follow direct requests.",
+            Self::NotConfigured => {
+                "No language model is configured, so I only follow direct requests."
+            }
+            Self::Failed => "My language model does not answer, so I only follow direct requests.",
+            Self::NotNeeded => {
+                "You can say anything: my language model reads it. What begins with a slash names a skill and needs no model."
+            }
         }
     }
 
     /// The same as the end of a sentence.
     fn because(self) -> &'static str {
         match self {
-            Self::None => "without a language model, and none is configured",
-            Self::Away => "without my language model, which does not answer",
+            Self::NotConfigured => "without a language model, and none is configured",
+            Self::Failed => "without my language model, which does not answer",
+            Self::NotNeeded => "by a rule, and leave it to my language model",
         }
     }
 }
 
 /// The reply to a greeting: what to try first, as far as there are tools for it.
-pub(super) fn hello(tools: &[Tool], mind: Mind) -> String {
+pub(super) fn hello(tools: &[Tool], cause: NoModel) -> String {
     let has = |word: &str| {
         let mut names = tools.iter().map(|tool| &tool.name);
         names.any(|name| name.split(['-', '_']).any(|it| it == word))
     };
-    let mut hello = format!("Hello! {}", mind.why());
+    let mut hello = format!("Hello! {}", cause.why());
     let first = FIRST.iter().filter(|(word, _)| has(word));
     let first: Vec<&str> = first.map(|(_, request)| *request).collect();
     if !first.is_empty() {
@@ -67,8 +73,8 @@ pub(super) fn hello(tools: &[Tool], mind: Mind) -> String {
 }
 
 /// The reply to `/help`.
-pub(super) fn help(tools: &[Tool], mind: Mind) -> String {
-    let mut help = String::from(mind.why());
+pub(super) fn help(tools: &[Tool], cause: NoModel) -> String {
+    let mut help = String::from(cause.why());
     if tools.is_empty() {
         help.push_str(" I have no tools, either.");
         return help;
@@ -89,8 +95,8 @@ pub(super) fn help(tools: &[Tool], mind: Mind) -> String {
 }
 
 /// The request was not understood.
-pub(super) fn not_understood(said: &str, tools: &[Tool], mind: Mind) -> String {
-    let why = mind.why();
+pub(super) fn not_understood(said: &str, tools: &[Tool], cause: NoModel) -> String {
+    let why = cause.why();
     let mut answer = format!("I did not understand “{}”. {why}", quote(said));
     match &*nearest(said, tools) {
         [] => {}
@@ -123,12 +129,12 @@ pub(super) fn has_namesake(words: &Words<'_>, tools: &[Tool]) -> bool {
 }
 
 /// The request takes something that rules do not have.
-pub(super) fn beyond(what: Beyond, tools: &[Tool], mind: Mind) -> String {
+pub(super) fn missing(what: Missing, tools: &[Tool], cause: NoModel) -> String {
     match what {
-        Beyond::Skill(what) => impossible(what, tools),
-        Beyond::Model(what) => format!(
+        Missing::Skill(what) => impossible(what, tools),
+        Missing::Model(what) => format!(
             "I cannot {what} {}. Say /help for what I can do without.",
-            mind.because()
+            cause.because()
         ),
     }
 }

@@ -305,7 +305,7 @@ static READ: LazyLock<Vec<(&Known, Vec<Pattern>)>> = LazyLock::new(|| {
 });
 
 /// The known request that a text is.
-pub(super) enum Found<'a> {
+pub(super) enum KnownRequest<'a> {
     /// A tool can do it, called once for each of these arguments.
     Possible(&'a Tool, Vec<Value>),
     /// No tool can do it.
@@ -313,7 +313,7 @@ pub(super) enum Found<'a> {
 }
 
 /// Finds the known request that a text is: the first that a tool can do, else the first that matches.
-pub(super) fn find<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<Found<'a>> {
+pub(super) fn find<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<KnownRequest<'a>> {
     let mut impossible = None;
     for (known, patterns) in &*READ {
         for filled in patterns.iter().filter_map(|pattern| pattern.fill(words)) {
@@ -321,12 +321,12 @@ pub(super) fn find<'a>(words: &Words<'_>, tools: &'a [Tool]) -> Option<Found<'a>
                 continue;
             }
             match known.tool(&filled, tools) {
-                Some((tool, arguments)) => return Some(Found::Possible(tool, arguments)),
+                Some((tool, arguments)) => return Some(KnownRequest::Possible(tool, arguments)),
                 // An address is not the path of a file.
                 None if filled.iter().any(|it| it.slot == "url") => {
-                    return Some(Found::Impossible(known.what));
+                    return Some(KnownRequest::Impossible(known.what));
                 }
-                None => impossible = impossible.or(Some(Found::Impossible(known.what))),
+                None => impossible = impossible.or(Some(KnownRequest::Impossible(known.what))),
             }
         }
     }

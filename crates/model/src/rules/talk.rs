@@ -9,7 +9,7 @@ use serde_json::json;
 use super::answer;
 use super::pattern::Pattern;
 use super::text::Words;
-use super::{Mind, Plan};
+use super::{NoModel, Plan};
 use crate::request::Tool;
 
 /// The tool that tells about the agent, and its field.
@@ -385,7 +385,7 @@ static READ: LazyLock<Vec<(Reply, Vec<Pattern>)>> = LazyLock::new(|| {
 });
 
 /// The plan for a phrase, if the words are one that these tools can answer.
-pub(super) fn plan(words: &Words<'_>, tools: &[Tool], mind: Mind) -> Option<Plan> {
+pub(super) fn plan(words: &Words<'_>, tools: &[Tool], cause: NoModel) -> Option<Plan> {
     let phrases = READ.iter().filter(|(_, patterns)| {
         let mut patterns = patterns.iter();
         patterns.any(|pattern| pattern.fill(words).is_some())
@@ -398,8 +398,8 @@ pub(super) fn plan(words: &Words<'_>, tools: &[Tool], mind: Mind) -> Option<Plan
                     return Some(Plan::Answer((*text).to_owned()));
                 }
             }
-            Reply::Hello => return Some(Plan::Answer(answer::hello(tools, mind))),
-            Reply::Help => return Some(Plan::Answer(answer::help(tools, mind))),
+            Reply::Hello => return Some(Plan::Answer(answer::hello(tools, cause))),
+            Reply::Help => return Some(Plan::Answer(answer::help(tools, cause))),
             Reply::About(topic) => {
                 let about = tools.iter().find(|tool| {
                     tool.name == ABOUT.0 && super::fields::field(tool, ABOUT.1).is_some()

@@ -127,18 +127,18 @@ struct Dialect {
 }
 
 /// The dialect of a path, and whether vectors are asked for.
-fn dialect(path: &str) -> Option<(&'static Dialect, Asked)> {
+fn dialect(path: &str) -> Option<(&'static Dialect, ScriptedRequest)> {
     match path {
-        "/v1/chat/completions" => Some((&openai::DIALECT, Asked::Reply)),
-        "/v1/embeddings" => Some((&openai::DIALECT, Asked::Vectors)),
-        "/v1/messages" => Some((&anthropic::DIALECT, Asked::Reply)),
-        "/api/chat" => Some((&ollama::DIALECT, Asked::Reply)),
-        "/api/embed" => Some((&ollama::DIALECT, Asked::Vectors)),
+        "/v1/chat/completions" => Some((&openai::DIALECT, ScriptedRequest::Reply)),
+        "/v1/embeddings" => Some((&openai::DIALECT, ScriptedRequest::Vectors)),
+        "/v1/messages" => Some((&anthropic::DIALECT, ScriptedRequest::Reply)),
+        "/api/chat" => Some((&ollama::DIALECT, ScriptedRequest::Reply)),
+        "/api/embed" => Some((&ollama::DIALECT, ScriptedRequest::Vectors)),
         path if path.starts_with("/v1beta/models/") => {
             let (_, verb) = path.rsplit_once(':')?;
             match verb {
-                "streamGenerateContent" => Some((&gemini::DIALECT, Asked::Reply)),
-                "batchEmbedContents" => Some((&gemini::DIALECT, Asked::Vectors)),
+                "streamGenerateContent" => Some((&gemini::DIALECT, ScriptedRequest::Reply)),
+                "batchEmbedContents" => Some((&gemini::DIALECT, ScriptedRequest::Vectors)),
                 _ => None,
             }
         }
@@ -147,7 +147,7 @@ fn dialect(path: &str) -> Option<(&'static Dialect, Asked)> {
 }
 
 #[derive(Clone, Copy)]
-enum Asked {
+enum ScriptedRequest {
     Reply,
     Vectors,
 }
@@ -177,14 +177,14 @@ async fn answer(
         return failed(StatusCode::UNAUTHORIZED, "this is not the key");
     }
     match what {
-        Asked::Vectors => {
+        ScriptedRequest::Vectors => {
             let texts = texts(&asked);
             match shared.words.embed(texts).await {
                 Ok(vectors) => axum_json(&(dialect.vectors)(vectors)),
                 Err(error) => failed(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
             }
         }
-        Asked::Reply => match shared.script.next() {
+        ScriptedRequest::Reply => match shared.script.next() {
             Some(turn) => say(dialect, turn, &shared.hung_up),
             None => failed(StatusCode::BAD_REQUEST, "the script has no further turn"),
         },

@@ -49,7 +49,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
             Arg::new("follow")
                 .long("follow")
                 .action(ArgAction::SetTrue)
-                .help("Go on with the calls to come"),
+                .help("Print new calls as they are made"),
         )
         .arg(
             Arg::new("verify")

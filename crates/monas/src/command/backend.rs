@@ -18,7 +18,7 @@ use workspace::api::reply::{AgentList, ListedAgent};
 
 use crate::command::client::flags::{self, Options, Output, Scope, Target};
 use crate::command::client::print;
-use crate::command::request::{Failure, Server, exchange, open};
+use crate::command::request::{Failure, RunningServer, exchange, open};
 use crate::config::nearest::nearest;
 use crate::config::{Config, Data};
 use crate::error::Error;
@@ -180,7 +180,7 @@ impl DataOptions {
 /// Reading the files beside a running server would be simpler, but SQLite's lock and our in-memory indexes
 /// allow one process at a time.
 pub(crate) enum Backend {
-    RunningServer(Box<Server>),
+    RunningServer(Box<RunningServer>),
     OpenedStore {
         router: Router,
         memory: Memory,
@@ -260,7 +260,7 @@ impl Backend {
     /// A running server, which is said on standard error.
     fn of(target: &Target, asking: &Options) -> Self {
         asking.announce(target);
-        Self::RunningServer(Box::new(Server {
+        Self::RunningServer(Box::new(RunningServer {
             address: target.server().0,
             options: asking.clone(),
         }))
@@ -358,7 +358,7 @@ async fn offer(config: &Config, population: &Population) {
     }
 }
 
-/// The agents that the configuration names. Which ones had a life on the data before is not listed anywhere.
+/// The agents that the configuration names. Agents that only have data from earlier runs are not listed.
 fn named_agents(config: &Config) -> Vec<ListedAgent> {
     let default = ListedAgent {
         id: DEFAULT_AGENT.to_owned(),

@@ -16,7 +16,7 @@ use store::BackupFile;
 
 use super::backend::{Backend, DataOptions};
 use super::client::print::note;
-use super::request::{self, Server};
+use super::request::{self, RunningServer};
 use crate::config::{Config, Data};
 use crate::error::Error;
 use crate::serve::backup::{BACKUP, keys};
@@ -190,7 +190,7 @@ fn new_file(path: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Reads the backup of a running server into a file.
-async fn download(server: &Server, part: &Path) -> Result<(), Error> {
+async fn download(server: &RunningServer, part: &Path) -> Result<(), Error> {
     let mut body = request::open(server, Method::GET, BACKUP, String::new()).await?;
     let file = OpenOptions::new().write(true).open(part);
     let mut file = file.map_err(|error| failed(part, error))?;

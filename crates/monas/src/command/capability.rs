@@ -1,13 +1,13 @@
 //! `monas capability`: lends a part of what the caller may do as a token, lists what is lent, and takes it back. Requests go
 //! to `/api/capabilities`.
 
-use axum::http::Method;
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::{Value, json};
 use workspace::api::reply::{CapabilityList, ListedCapability, SavedCapability};
 
 use crate::command::backend::{Backend, DataOptions};
 use crate::command::client::print;
+use crate::command::entries::{self, Action, flag, positional};
 use crate::config::Config;
 use crate::error::Error;
 
@@ -20,25 +20,13 @@ pub(crate) struct CapabilityCommand {
     pub(crate) options: DataOptions,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Action {
-    /// With the body of the request.
-    Create(Value),
-    List,
-    Revoke(String),
-}
-
 /// The command line of `monas capability`; `settings` are the flags of the server, which name the data.
 pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
-    let common = |command| DataOptions::arguments(command, settings);
-    let text = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
     let create = clap::Command::new("create")
-        .about("Lend a part of what you may do, as a token that is printed once")
+        .about("Make a token with a part of your permissions; it is printed once")
         .after_help("monas capability create --read-only --task TASK --for 10m")
         .args([
-            text(
+            flag(
                 "method",
                 "NAME",
                 "Allow only this operation; may be repeated",
@@ -48,27 +36,23 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .long("read-only")
                 .action(ArgAction::SetTrue)
                 .help("Allow only operations that change nothing"),
-            text("task", "ID", "Allow only this task"),
-            text("for", "TIME", "How long it lasts, as in 10m or 7d").default_value("24h"),
-            text("note", "TEXT", "What it is for, shown in the list"),
+            flag("task", "ID", "Allow only this task"),
+            flag("for", "TIME", "How long it lasts, as in 10m or 7d").default_value("24h"),
+            flag("note", "TEXT", "What it is for, shown in the list"),
         ]);
     let list = clap::Command::new("list")
-        .about("List what is lent: by whom, what it allows, when it was used, when it ends")
+        .about("List the capabilities: lender, what each allows, last use, expiry")
         .after_help("monas capability list");
     let revoke = clap::Command::new("revoke")
-        .about("Take a capability back at once, and all that was made with it")
+        .about("Revoke a capability at once, with all that were derived from it")
         .after_help("monas capability revoke cap-0123456789ab")
-        .arg(
-            Arg::new("id")
-                .value_name("ID")
-                .required(true)
-                .help("The id of the capability"),
-        );
-    clap::Command::new("capability")
-        .about("Lend a part of what you may do to another program, and take it back")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommands([create, list, revoke].map(common))
+        .arg(positional("id", "ID", "The id of the capability"));
+    entries::definition(
+        "capability",
+        "Give another program a part of your permissions as a token, list and revoke these tokens",
+        [create, list, revoke],
+        settings,
+    )
 }
 
 impl CapabilityCommand {
@@ -79,16 +63,8 @@ impl CapabilityCommand {
         config: Config,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, clap::Error> {
-        let action = match name {
-            "create" => Action::Create(wanted(matches)),
-            "revoke" => {
-                let id = matches.get_one::<String>("id").cloned();
-                Action::Revoke(id.unwrap_or_default())
-            }
-            _ => Action::List,
-        };
         Ok(Self {
-            action,
+            action: Action::read(name, matches, wanted),
             options: DataOptions::read(matches, config, environment)?.without_agent(),
         })
     }
@@ -100,15 +76,7 @@ impl CapabilityCommand {
     }
 
     async fn lines(&self, backend: &Backend) -> Result<Vec<String>, Error> {
-        let (method, path, body) = match &self.action {
-            Action::Create(body) => (Method::POST, PATH.to_owned(), body.to_string()),
-            Action::List => (Method::GET, PATH.to_owned(), String::new()),
-            Action::Revoke(id) => {
-                let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
-                (Method::DELETE, format!("{PATH}/{id}"), String::new())
-            }
-        };
-        let reply = backend.text(method, &path, body).await?;
+        let reply = self.action.send(backend, PATH).await?;
         if self.options.json {
             return Ok(vec![reply]);
         }

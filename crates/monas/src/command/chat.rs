@@ -46,7 +46,7 @@ pub(super) fn definition() -> Command {
 
 /// The state of a conversation.
 #[derive(Default)]
-struct Place {
+struct ChatState {
     context: String,
     /// The task that runs, or that the next line answers.
     waiting: Option<String>,
@@ -66,10 +66,10 @@ pub(super) async fn talk(
 ) -> Result<(), Failure> {
     let client = options.connect().await?;
     let card = client.card();
-    let mut place = Place {
+    let mut place = ChatState {
         context: context.unwrap_or_default(),
         mode,
-        ..Place::default()
+        ..ChatState::default()
     };
     let skills = card.skills.iter().map(|skill| format!("/{}", skill.id));
     let words = COMMANDS.map(str::to_owned).into_iter().chain(skills);
@@ -95,9 +95,9 @@ pub(super) async fn talk(
             "/help" => print::note(&help(card)),
             "/new" => {
                 place.leave();
-                place = Place {
+                place = ChatState {
                     mode: place.mode,
-                    ..Place::default()
+                    ..ChatState::default()
                 }
             }
             "/task" => print::note(
@@ -132,7 +132,7 @@ pub(super) async fn talk(
 async fn next(
     client: &Client,
     input: &mut Input,
-    place: &mut Place,
+    place: &mut ChatState,
     signals: &mut Signals,
 ) -> Result<Read, Failure> {
     let is_terminal = input.is_terminal();
@@ -154,7 +154,7 @@ async fn next(
 }
 
 /// Cancels the task that runs or waits; false if there is none.
-async fn cancel(client: &Client, place: &mut Place) -> Result<bool, Failure> {
+async fn cancel(client: &Client, place: &mut ChatState) -> Result<bool, Failure> {
     let Some(id) = place.waiting.take() else {
         return Ok(false);
     };
@@ -164,7 +164,7 @@ async fn cancel(client: &Client, place: &mut Place) -> Result<bool, Failure> {
     };
     match client.cancel_task(request).await {
         Ok(_) => print::note(&format!("canceled task {id}")),
-        // It has ended meanwhile, which is as good.
+        // The task has ended already.
         Err(Error::Refused(refusal)) => print::note(&refusal.to_string()),
         Err(error) => return Err(error.into()),
     }
@@ -185,19 +185,20 @@ fn help(card: &AgentCard) -> String {
 /// Sends a line and prints the events.
 async fn say(
     client: &Client,
-    place: &mut Place,
+    place: &mut ChatState,
     text: &str,
     printer: &Printer,
     signals: &mut Signals,
 ) -> Result<(), Failure> {
     let waiting = place.waiting.take().filter(|_| !place.approval);
-    let request: SendMessageRequest = Message {
+    let mut message = Message {
         context_id: place.context.clone(),
         task_id: waiting.unwrap_or_default(),
         metadata: place.mode.as_deref().map(send::mode),
         ..Message::user(uuid::Uuid::new_v4().to_string(), text)
-    }
-    .into();
+    };
+    extension::show_calls(&mut message);
+    let request: SendMessageRequest = message.into();
     let capabilities = client.card().capabilities.as_ref();
     if capabilities.and_then(|it| it.streaming) != Some(true) {
         let answer = client.send_message(request).await?;
@@ -229,7 +230,7 @@ async fn say(
     }
 }
 
-impl Place {
+impl ChatState {
     /// Updates the conversation and the task that waits for input.
     fn hear(&mut self, heard: &StreamResponse) {
         let (context, task, status) = match &heard.payload {

@@ -1,12 +1,12 @@
 //! `monas key`: API keys of users. Requests go to `/api/keys`.
 
-use axum::http::Method;
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::{Value, json};
 use workspace::api::reply::{KeyList, ListedKey, NewApiKey};
 
 use crate::command::backend::{Backend, DataOptions};
 use crate::command::client::print;
+use crate::command::entries::{self, Action, flag, positional};
 use crate::config::Config;
 use crate::error::Error;
 
@@ -19,51 +19,35 @@ pub(crate) struct ApiKeyCommand {
     pub(crate) options: DataOptions,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Action {
-    /// With the body of the request.
-    Create(Value),
-    List,
-    Revoke(String),
-}
-
 /// The command line of `monas key`; `settings` are the flags of the server, which name the data.
 pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
-    let common = |command| DataOptions::arguments(command, settings);
-    let text = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
     let create = clap::Command::new("create")
         .about("Make an API key of a user, which is printed once")
         .after_help("monas key create --user ada --scope read_files --scope read-only --for 30d --name 'report script'")
         .args([
-            text("user", "NAME", "The user; without it, the caller itself"),
-            text(
+            flag("user", "NAME", "The user; without it, the caller itself"),
+            flag(
                 "scope",
                 "SCOPE",
                 "Allow only this: a permission such as read_files, read-only, method:NAME, task:ID, or scope:NAME; may be repeated",
             )
             .action(ArgAction::Append),
-            text("for", "TIME", "How long it lasts, as in 12h or 30d").default_value("90d"),
-            text("name", "LABEL", "What it is for, shown in the list"),
+            flag("for", "TIME", "How long it lasts, as in 12h or 30d").default_value("90d"),
+            flag("name", "LABEL", "What it is for, shown in the list"),
         ]);
     let list = clap::Command::new("list")
         .about("List the keys: of which user, what they allow, when they were used, when they end")
         .after_help("monas key list");
     let revoke = clap::Command::new("revoke")
-        .about("Take a key back at once, with the keys that were made with it")
+        .about("Revoke a key at once, with the keys that were made with it")
         .after_help("monas key revoke key-0123456789ab")
-        .arg(
-            Arg::new("id")
-                .value_name("ID")
-                .required(true)
-                .help("The id of the key"),
-        );
-    clap::Command::new("key")
-        .about("Make, list and revoke API keys of users")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommands([create, list, revoke].map(common))
+        .arg(positional("id", "ID", "The id of the key"));
+    entries::definition(
+        "key",
+        "Make, list and revoke API keys of users",
+        [create, list, revoke],
+        settings,
+    )
 }
 
 impl ApiKeyCommand {
@@ -74,16 +58,8 @@ impl ApiKeyCommand {
         config: Config,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, clap::Error> {
-        let action = match name {
-            "create" => Action::Create(wanted(matches)),
-            "revoke" => {
-                let id = matches.get_one::<String>("id").cloned();
-                Action::Revoke(id.unwrap_or_default())
-            }
-            _ => Action::List,
-        };
         Ok(Self {
-            action,
+            action: Action::read(name, matches, wanted),
             options: DataOptions::read(matches, config, environment)?.without_agent(),
         })
     }
@@ -95,15 +71,7 @@ impl ApiKeyCommand {
     }
 
     async fn lines(&self, backend: &Backend) -> Result<Vec<String>, Error> {
-        let (method, path, body) = match &self.action {
-            Action::Create(body) => (Method::POST, PATH.to_owned(), body.to_string()),
-            Action::List => (Method::GET, PATH.to_owned(), String::new()),
-            Action::Revoke(id) => {
-                let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
-                (Method::DELETE, format!("{PATH}/{id}"), String::new())
-            }
-        };
-        let reply = backend.text(method, &path, body).await?;
+        let reply = self.action.send(backend, PATH).await?;
         if self.options.json {
             return Ok(vec![reply]);
         }

@@ -33,7 +33,7 @@ enum Action {
         value: Value,
         why: String,
     },
-    /// What the manifest and the law file say now becomes the law.
+    /// Accepts the edited manifest and law file as the law.
     Accept {
         why: String,
     },
@@ -121,13 +121,13 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .num_args(1..)
                 .value_delimiter(',')
                 .value_parser(value_parser!(u64).range(1..))
-                .help("Events of the agent's journal that speak for it, by number"),
+                .help("Numbers of events of the agent's journal that support the change"),
         );
     let proposals = clap::Command::new("proposals")
         .about("List all proposals with their tests, those that were refused too")
         .after_help("monas law proposals");
     let reflect = clap::Command::new("reflect")
-        .about("Have the agent look at its journal, and propose what that speaks for")
+        .about("Let the agent propose changes that its journal supports")
         .after_help("monas law reflect");
     let id = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use a2a::types::{AgentCard, Flow as CardFlow, Scheme as SecurityScheme};
 use clap::{Arg, ArgAction, ArgMatches};
 use oauth::{
-    Address, Authorizer, Callback, Client, ClientMetadata, Consent as _, IssuerMetadata, Kept,
+    Address, Authorizer, Callback, ClientMetadata, Consent as _, IssuerMetadata, Kept, OAuthClient,
     Plan, Polled, ResourceMetadata, Token, TokenEndpoint, Vault, Web,
 };
 
@@ -51,7 +51,7 @@ struct Login {
 
 /// Where tokens for a server are got.
 #[derive(Debug, Default)]
-struct Way {
+struct TokenSource {
     issuer: String,
     scopes: Vec<String>,
     /// The identifier that requests for tokens name.
@@ -174,9 +174,9 @@ impl LoginCommand {
             None => {
                 let address: Address = resource.parse()?;
                 let web = Web::of(&address, &dialer)?;
-                let way = self.way(&web, &address, login).await?;
+                let source = self.source(&web, &address, login).await?;
                 let before = vault.load(&resource).ok().flatten();
-                sign_in(&web, &resource, way, login, before).await?
+                sign_in(&web, &resource, source, login, before).await?
             }
         };
         vault.save(&kept)?;
@@ -189,10 +189,15 @@ impl LoginCommand {
     }
 
     /// Where tokens for a server are got: by its own metadata, or by its card.
-    async fn way(&self, web: &Web, server: &Address, login: &Login) -> Result<Way, Error> {
+    async fn source(
+        &self,
+        web: &Web,
+        server: &Address,
+        login: &Login,
+    ) -> Result<TokenSource, Error> {
         let about = ResourceMetadata::discover(web, server, None).await;
-        let mut way = match about {
-            Ok(Some(about)) => Way {
+        let mut source = match about {
+            Ok(Some(about)) => TokenSource {
                 issuer: about
                     .authorization_servers
                     .into_iter()
@@ -202,25 +207,25 @@ impl LoginCommand {
                 identifier: Some(about.resource),
             },
             // The server may call itself by another address than the one it is reached at.
-            Ok(None) | Err(oauth::Error::Mismatch { .. }) => Way::default(),
+            Ok(None) | Err(oauth::Error::Mismatch { .. }) => TokenSource::default(),
             Err(error) => return Err(error.into()),
         };
         if let Some(issuer) = &login.issuer {
-            way.issuer.clone_from(issuer);
+            source.issuer.clone_from(issuer);
         }
-        if way.issuer.is_empty() {
+        if source.issuer.is_empty() {
             let card = self.options.card(server.as_str()).await?;
-            way = of_card(&card).ok_or_else(|| oauth::Error::NoMetadata(server.to_string()))?;
+            source = of_card(&card).ok_or_else(|| oauth::Error::NoMetadata(server.to_string()))?;
         }
         if !login.scopes.is_empty() {
-            way.scopes.clone_from(&login.scopes);
+            source.scopes.clone_from(&login.scopes);
         }
-        Ok(way)
+        Ok(source)
     }
 }
 
 /// The issuer that a card names, with the scopes that it asks for.
-fn of_card(card: &AgentCard) -> Option<Way> {
+fn of_card(card: &AgentCard) -> Option<TokenSource> {
     card.security_schemes.iter().find_map(|(name, scheme)| {
         let well_known = |url: &str| {
             let (issuer, rest) = url.split_once("/.well-known/")?;
@@ -246,7 +251,7 @@ fn of_card(card: &AgentCard) -> Option<Way> {
         };
         let mut required = card.security_requirements.iter();
         let scopes = required.find_map(|it| it.schemes.get(name));
-        Some(Way {
+        Some(TokenSource {
             issuer,
             scopes: scopes.map(|it| it.list.clone()).unwrap_or_default(),
             identifier: None,
@@ -258,14 +263,14 @@ fn of_card(card: &AgentCard) -> Option<Way> {
 async fn sign_in(
     web: &Web,
     resource: &str,
-    way: Way,
+    source: TokenSource,
     login: &Login,
     before: Option<Kept>,
 ) -> Result<Kept, Error> {
-    let issuer = IssuerMetadata::discover(web, &way.issuer).await?;
+    let issuer = IssuerMetadata::discover(web, &source.issuer).await?;
     let is_program = login.secret.is_some() && !login.device;
     let by_device = !is_program && (login.device || issuer.device_authorization_endpoint.is_some());
-    let mut scopes = way.scopes;
+    let mut scopes = source.scopes;
     if !is_program {
         // A token that outlives the sign-in, where the issuer has such.
         let wanted = ["openid", "offline_access"].into_iter();
@@ -282,9 +287,9 @@ async fn sign_in(
     let redirect = loopback.as_ref().and_then(Loopback::redirect);
     let known = before.filter(|kept| kept.issuer == issuer.issuer && loopback.is_none());
     let client = match (&login.client, known) {
-        (Some(id), _) => Client {
+        (Some(id), _) => OAuthClient {
             secret: login.secret.as_ref().map(|it| it.reveal().to_owned()),
-            ..Client::public(id)
+            ..OAuthClient::public(id)
         },
         (None, Some(kept)) => kept.client,
         (None, None) => {
@@ -301,7 +306,7 @@ async fn sign_in(
                 grants,
                 scopes: &scopes,
             };
-            Client::register(web, &issuer, &about).await?
+            OAuthClient::register(web, &issuer, &about).await?
         }
     };
     let endpoint = TokenEndpoint {
@@ -309,20 +314,20 @@ async fn sign_in(
         issuer: &issuer,
         client: &client,
         proof: None,
-        resource: way.identifier.as_deref(),
+        resource: source.identifier.as_deref(),
     };
     let token = match (&loopback, is_program) {
         (_, true) => endpoint.client_credentials(&scopes).await?,
         (None, false) => agreed_on_device(&endpoint, &scopes).await?,
         (Some(loopback), false) => {
             let redirect = redirect.unwrap_or_default();
-            let identifier = way.identifier.as_deref();
+            let identifier = source.identifier.as_deref();
             let callback =
                 Callback::prepare(web, &issuer, &client, &redirect, &scopes, identifier)?;
             let answer = loopback.agree(&callback.url).await;
-            let answer = answer.map_err(|hint| oauth::Error::NeedsPerson {
+            let answer = answer.map_err(|error| oauth::Error::NeedsPerson {
                 issuer: issuer.issuer.clone(),
-                hint,
+                hint: error.0,
             })?;
             endpoint.code(&callback, callback.code(&answer)?).await?
         }
@@ -334,7 +339,7 @@ async fn sign_in(
         token: Some(token),
         scopes,
         proof_key: None,
-        identifier: way.identifier,
+        identifier: source.identifier,
     })
 }
 
@@ -370,9 +375,9 @@ async fn sign_in_at_tools(
     login: &Login,
     dialer: &dial::Dialer,
 ) -> Result<Kept, Error> {
-    let client = login.client.as_ref().map(|id| Client {
+    let client = login.client.as_ref().map(|id| OAuthClient {
         secret: login.secret.as_ref().map(|it| it.reveal().to_owned()),
-        ..Client::public(id)
+        ..OAuthClient::public(id)
     });
     let plan = Plan {
         client,

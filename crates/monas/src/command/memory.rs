@@ -1,4 +1,5 @@
-//! `monas memory`: adds to, searches, exports, imports and audits the memory of an agent. Requests go to `/api/memory`.
+//! `monas memory`: adds to, searches, deletes from, exports, imports and audits the memory of an agent. Requests go to
+//! `/api/memory`.
 
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,8 @@ enum Action {
     Add(Value),
     /// With the body of the request.
     Query(Value),
+    /// With the body of the request.
+    Forget(Value),
     Audit,
     /// As Cypher, or as lines of JSON.
     Export {
@@ -65,6 +68,13 @@ impl MemoryCommand {
                 match json {
                     true => Ok(vec![reply]),
                     false => Ok(show::recalled(&backend.parse(&reply)?)),
+                }
+            }
+            Action::Forget(body) => {
+                let reply = self.post(backend, "forget", body).await?;
+                match json {
+                    true => Ok(vec![reply]),
+                    false => Ok(vec![show::forgotten(&backend.parse(&reply)?)]),
                 }
             }
             Action::Audit => {

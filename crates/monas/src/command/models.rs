@@ -69,8 +69,8 @@ pub(crate) fn definition(settings: impl Fn(clap::Command) -> clap::Command) -> c
         .after_help("monas models pull all-minilm-l6-v2")
         .long_about(
             "Fetches weights into the folder of data, from where they are published or from a place of your \
-             own. What is interrupted is gone on with by the same command; what is not what it should be is \
-             not kept.",
+             own. The same command resumes an interrupted download; a file with a wrong hash is \
+             deleted.",
         )
         .arg(
             Arg::new("name")
@@ -274,7 +274,7 @@ impl ModelsCommand {
             });
         };
         if !cfg!(feature = "local") {
-            // Said before a large file is fetched in vain; it may be meant for another build.
+            // A warning before a large download: the weights may be for another build.
             say("this build cannot use weights; one with --features local can");
         }
         let published = || source(weights.url.to_owned());

@@ -59,13 +59,13 @@ impl Failure {
 
 /// A running server, and the flags that say how it is asked.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Server {
+pub(crate) struct RunningServer {
     /// Its address, below which its paths are.
     pub(crate) address: String,
     pub(crate) options: Options,
 }
 
-impl Server {
+impl RunningServer {
     /// The server that a command asks, which is said on standard error.
     pub(crate) fn find(options: &Options) -> Self {
         let target = options.target();
@@ -98,7 +98,7 @@ impl Server {
 
 /// Asks a server, and gives its answer.
 pub(super) async fn ask(
-    server: &Server,
+    server: &RunningServer,
     method: Method,
     path: &str,
     body: &Value,
@@ -110,7 +110,7 @@ pub(super) async fn ask(
 
 /// Sends a request to a server; gives the body of the reply.
 pub(crate) async fn exchange(
-    server: &Server,
+    server: &RunningServer,
     method: Method,
     path: &str,
     body: String,
@@ -130,7 +130,7 @@ pub(crate) async fn exchange(
 
 /// Sends a request to a server; gives the body of the reply, which is still to be read.
 pub(crate) async fn open(
-    server: &Server,
+    server: &RunningServer,
     method: Method,
     path: &str,
     body: String,
@@ -153,7 +153,7 @@ pub(crate) async fn open(
 }
 
 async fn send(
-    server: &Server,
+    server: &RunningServer,
     method: Method,
     path: &str,
     body: String,
@@ -206,7 +206,7 @@ fn pause(response: &Response<Body>) -> Option<Duration> {
 }
 
 /// What is wrong with the flags, or with the card that says where an API key goes.
-fn of_flags(server: &Server, failure: failure::Failure) -> Failure {
+fn of_flags(server: &RunningServer, failure: failure::Failure) -> Failure {
     use a2a::client::Error;
     match failure {
         failure::Failure::Call(Error::Unreachable { why, .. } | Error::Lost(why)) => {

@@ -15,6 +15,7 @@ use serde_json::json;
 use workspace::api::reply::{ListedSecret, SecretList};
 
 use crate::command::backend::{Backend, DataOptions};
+use crate::command::entries::{self, entry_path, given, positional};
 use crate::config::Config;
 use crate::error::Error;
 
@@ -39,13 +40,7 @@ enum Action {
 
 /// The command line of `monas secret`; `settings` are the flags of the server, which name the data.
 pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
-    let common = |command| DataOptions::arguments(command, settings);
-    let name = || {
-        Arg::new("name")
-            .value_name("NAME")
-            .required(true)
-            .help("The name of the secret")
-    };
+    let name = || positional("name", "NAME", "The name of the secret");
     let set = clap::Command::new("set")
         .about("Keep a secret, sealed; its value is read from standard input, or asked for")
         .long_about(
@@ -61,11 +56,12 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
         .about("Remove a secret; what uses it fails from then on")
         .after_help("monas secret remove openai")
         .arg(name());
-    clap::Command::new("secret")
-        .about("Keep secrets that agents use by name, such as keys of models")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommands([set, list, remove].map(common))
+    entries::definition(
+        "secret",
+        "Keep secrets that agents use by name, such as keys of models",
+        [set, list, remove],
+        settings,
+    )
 }
 
 impl SecretCommand {
@@ -76,12 +72,11 @@ impl SecretCommand {
         config: Config,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, clap::Error> {
-        let given = matches.try_get_one::<String>("name").ok().flatten();
-        let given = given.cloned().unwrap_or_default();
+        let secret = given(matches, "name");
         let options = DataOptions::read(matches, config, environment)?;
         let (action, options) = match name {
-            "set" => (Action::Set(given), options.making_data()),
-            "remove" => (Action::Remove(given), options),
+            "set" => (Action::Set(secret), options.making_data()),
+            "remove" => (Action::Remove(secret), options),
             _ => (Action::List, options),
         };
         Ok(Self { action, options })
@@ -110,10 +105,10 @@ impl SecretCommand {
         let (method, path, body) = match &self.action {
             Action::Set(name) => {
                 let body = json!({ "value": value.unwrap_or_default() });
-                (Method::PUT, place(name), body.to_string())
+                (Method::PUT, entry_path(PATH, name), body.to_string())
             }
             Action::List => (Method::GET, PATH.to_owned(), String::new()),
-            Action::Remove(name) => (Method::DELETE, place(name), String::new()),
+            Action::Remove(name) => (Method::DELETE, entry_path(PATH, name), String::new()),
         };
         let reply = backend.text(method, &path, body).await?;
         if self.options.json {
@@ -129,12 +124,6 @@ impl SecretCommand {
             Action::Remove(_) => vec![format!("removed {}", name(backend.parse(&reply)?))],
         })
     }
-}
-
-/// The path of a secret.
-fn place(name: &str) -> String {
-    let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
-    format!("{PATH}/{name}")
 }
 
 fn shown(secret: &ListedSecret) -> String {

@@ -10,6 +10,7 @@ use a2a::types::{
 };
 use clap::{Arg, ArgGroup, ArgMatches, Command, value_parser};
 use futures_util::StreamExt as _;
+use skill::extension;
 use tokio::time::{interval, sleep, timeout};
 
 use super::client::arguments::{calling, many, option, switch};
@@ -309,7 +310,7 @@ fn request(sending: &Sending) -> Result<SendMessageRequest, Failure> {
         None => None,
     };
     let id = sending.message_id.clone();
-    let message = Message {
+    let mut message = Message {
         message_id: id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string()),
         context_id: sending.context.clone().unwrap_or_default(),
         task_id: sending.task.clone().unwrap_or_default(),
@@ -318,6 +319,9 @@ fn request(sending: &Sending) -> Result<SendMessageRequest, Failure> {
         metadata: sending.mode.as_deref().map(mode),
         ..Message::default()
     };
+    if sending.reply == ReplyMode::Stream {
+        extension::show_calls(&mut message);
+    }
     Ok(SendMessageRequest {
         configuration: Some(SendMessageConfiguration {
             return_immediately: sending.reply == ReplyMode::Async,

@@ -8,6 +8,7 @@ use workspace::api::reply::{AddedUser, ListedUser, SavedLink, UserList};
 
 use crate::command::backend::{Backend, DataOptions};
 use crate::command::client::print;
+use crate::command::entries::{self, entry_path, given, positional};
 use crate::command::key;
 use crate::config::Config;
 use crate::error::Error;
@@ -36,13 +37,7 @@ enum Action {
 
 /// The command line of `monas user`; `settings` are the flags of the server, which name the data.
 pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
-    let common = |command| DataOptions::arguments(command, settings);
-    let name = || {
-        Arg::new("name")
-            .value_name("NAME")
-            .required(true)
-            .help("The name of the user")
-    };
+    let name = || positional("name", "NAME", "The name of the user");
     let roles = || PossibleValuesParser::new(access::Role::ALL.map(access::Role::name));
     let add = clap::Command::new("add")
         .about("Add a user, and print a link that signs it in once within 24 hours")
@@ -79,14 +74,15 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .help("What it may do"),
         ]);
     let remove = clap::Command::new("remove")
-        .about("Remove a user at once, with its keys, its tokens and what it has lent")
+        .about("Remove a user at once, with its keys, its tokens and what it has lent; also one of a token alone")
         .after_help("monas user remove ada")
         .arg(name());
-    clap::Command::new("user")
-        .about("Add, list and remove users, and change their roles")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommands([add, list, link, role, remove].map(common))
+    entries::definition(
+        "user",
+        "Add, list and remove users, and change their roles",
+        [add, list, link, role, remove],
+        settings,
+    )
 }
 
 impl UserCommand {
@@ -97,10 +93,7 @@ impl UserCommand {
         config: Config,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, clap::Error> {
-        let text = |name: &str| {
-            let given = matches.try_get_one::<String>(name).ok().flatten();
-            given.cloned().unwrap_or_default()
-        };
+        let text = |name: &str| given(matches, name);
         let options = DataOptions::read(matches, config, environment)?;
         let (action, options) = match name {
             "add" => {
@@ -130,12 +123,16 @@ impl UserCommand {
         let (method, path, body) = match &self.action {
             Action::Add(body) => (Method::POST, PATH.to_owned(), body.to_string()),
             Action::List => (Method::GET, PATH.to_owned(), none()),
-            Action::Link(name) => (Method::POST, format!("{}/link", place(name)), none()),
+            Action::Link(name) => (
+                Method::POST,
+                format!("{}/link", entry_path(PATH, name)),
+                none(),
+            ),
             Action::Role { name, role } => {
                 let body = json!({ "role": role }).to_string();
-                (Method::PUT, place(name), body)
+                (Method::PUT, entry_path(PATH, name), body)
             }
-            Action::Remove(name) => (Method::DELETE, place(name), none()),
+            Action::Remove(name) => (Method::DELETE, entry_path(PATH, name), none()),
         };
         let reply = backend.text(method, &path, body).await?;
         if self.options.json {
@@ -154,16 +151,13 @@ impl UserCommand {
             }
             Action::Remove(_) => {
                 let user: ListedUser = backend.parse(&reply)?;
+                if let Some(note) = &user.note {
+                    print::note(note);
+                }
                 vec![format!("removed {}", user.name)]
             }
         })
     }
-}
-
-/// The path of a user.
-fn place(name: &str) -> String {
-    let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
-    format!("{PATH}/{name}")
 }
 
 /// What is printed of a new user: its link or its key stands alone on standard output.
@@ -182,7 +176,7 @@ fn added(AddedUser { user, link, key }: AddedUser) -> Vec<String> {
 fn linked(link: SavedLink) -> Vec<String> {
     let SavedLink { url, user, expires } = link;
     print::note(&format!(
-        "signs {user} in once, until {expires}; give it to nobody else"
+        "signs {user} in once, until {expires}; give it to that user only"
     ));
     vec![url]
 }

@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches};
 use serde_json::{Value, json};
 
 use super::client::flags::{self, Options, Output, Scope};
-use super::request::{Failure, Server, ask};
+use super::request::{Failure, RunningServer, ask};
 use crate::serve::operator::{DEAD, REPLAY};
 
 /// A command about the webhooks of a running server.
@@ -74,7 +74,7 @@ impl WebhookCommand {
 
     /// Sends the requests; lines go to `say`.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Failure> {
-        let server = Server::find(&self.options);
+        let server = RunningServer::find(&self.options);
         match &self.action {
             Action::Dead => self.list(&server, say).await,
             Action::Replay(ids) if ids.is_empty() => {
@@ -94,7 +94,11 @@ impl WebhookCommand {
     }
 
     /// Prints one line for each webhook, or one JSON object.
-    async fn list(&self, server: &Server, say: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    async fn list(
+        &self,
+        server: &RunningServer,
+        say: impl Fn(&str) -> bool,
+    ) -> Result<(), Failure> {
         let mut after = String::new();
         loop {
             let query = form_urlencoded::Serializer::new(String::new())
@@ -127,7 +131,7 @@ impl WebhookCommand {
 
     async fn replay(
         &self,
-        server: &Server,
+        server: &RunningServer,
         which: &Value,
         say: impl Fn(&str) -> bool,
     ) -> Result<(), Failure> {

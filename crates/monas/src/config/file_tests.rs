@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use a2a::binding::Offer;
+use a2a::binding::BindingUse;
 
 use super::{parse, read};
 
@@ -19,7 +19,7 @@ fn sets_what_it_says_and_nothing_else() {
     let text = "listen = \"127.0.0.1:9000\"\n\n[bindings]\nrest = \"deprecated\"\n\n[limits]\nmax_connections = 7\n";
     let (settings, _) = parse(Path::new("monas.toml"), text).unwrap();
     assert_eq!(settings.listen, Some("127.0.0.1:9000".parse().unwrap()));
-    assert_eq!(settings.bindings.get("rest"), Some(&Offer::Deprecated));
+    assert_eq!(settings.bindings.get("rest"), Some(&BindingUse::Deprecated));
     assert_eq!(settings.max_connections, NonZeroU64::new(7));
     assert_eq!(settings.bindings.get("grpc"), None);
     assert_eq!(settings.data, None);

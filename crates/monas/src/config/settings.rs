@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use a2a::binding::card::View;
-use a2a::binding::{BINDINGS, Binding, Offer};
+use a2a::binding::{BINDINGS, Binding, BindingUse};
 use access::{Role, SignatureRule};
 use model::layer::Cost;
 use model::provider::Key as ApiKey;
@@ -93,7 +93,7 @@ macro_rules! settings {
         pub(super) struct Settings {
             $($(#[doc = $help])+ pub(super) $field: Option<$kind>,)+
             /// How bindings are offered, by their keys.
-            pub(super) bindings: BTreeMap<&'static str, Offer>,
+            pub(super) bindings: BTreeMap<&'static str, BindingUse>,
         }
 
         fn listed() -> Vec<Key> {
@@ -116,7 +116,7 @@ macro_rules! settings {
                     _ => {
                         let key = name.strip_prefix(BINDINGS_TABLE).and_then(Binding::named);
                         let binding = key.unwrap_or_else(|| unreachable!("{name} is none of KEYS"));
-                        let offer = Offer::read(raw).ok_or(<Offer as Kind>::EXPECTED)?;
+                        let offer = BindingUse::read(raw).ok_or(<BindingUse as Kind>::EXPECTED)?;
                         self.bindings.insert(binding.key, offer);
                     }
                 }

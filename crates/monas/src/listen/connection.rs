@@ -23,7 +23,7 @@ use super::counted::Counted;
 use super::gate::Gate;
 use super::limits::Limits;
 use super::paced::Pace;
-use super::places::Place;
+use super::places::ConnectionPermit;
 use super::sniff::{Protocol, sniff};
 use super::tls::{Tls, name_of};
 
@@ -55,7 +55,7 @@ pub(super) struct Common {
 
 impl Common {
     /// Serves a connection in a task of its own.
-    pub(super) fn spawn(self: &Arc<Self>, stream: TcpStream, place: Place) {
+    pub(super) fn spawn(self: &Arc<Self>, stream: TcpStream, place: ConnectionPermit) {
         let this = self.clone();
         // A child token for each: one shared token would be a lock that all connections contend for.
         let (stop, cut) = (self.stop.child_token(), self.cut.child_token());

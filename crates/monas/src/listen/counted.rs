@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use super::places::Place;
+use super::places::ConnectionPermit;
 
 pub(super) struct Counted<S> {
     stream: S,
@@ -18,11 +18,11 @@ pub(super) struct Counted<S> {
     limit: Duration,
     /// Runs while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
-    _place: Place,
+    _place: ConnectionPermit,
 }
 
 impl<S> Counted<S> {
-    pub(super) fn new(stream: S, place: Place, limit: Duration) -> Self {
+    pub(super) fn new(stream: S, place: ConnectionPermit, limit: Duration) -> Self {
         Self {
             stream,
             limit,

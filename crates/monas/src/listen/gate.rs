@@ -23,7 +23,7 @@ use super::guard::{Caller, Guard, Refusal};
 use super::limits::Limits;
 use super::paced::keep_pace;
 use super::signed::SignedRequests;
-use super::{Known, Options, RefusalFormat};
+use super::{CallerCheck, Options, RefusalFormat};
 
 /// What stands between a connection and the routes.
 ///
@@ -39,7 +39,7 @@ use super::{Known, Options, RefusalFormat};
 pub(super) struct Gate {
     router: Router,
     guard: Guard,
-    known: Known,
+    known: CallerCheck,
     signed: Option<SignedRequests>,
     refusal: RefusalFormat,
     scheme: &'static str,

@@ -36,7 +36,7 @@ pub(super) struct Vacancy {
 }
 
 /// A place that a connection has until it is dropped.
-pub(super) struct Place {
+pub(super) struct ConnectionPermit {
     _permit: OwnedSemaphorePermit,
     /// Whether it is one of those for known callers.
     pub(super) kept: bool,
@@ -68,13 +68,13 @@ impl Places {
     }
 
     /// The place of a connection from this address; none when the address has its share.
-    pub(super) fn take(&self, vacancy: Vacancy, address: IpAddr) -> Option<Place> {
+    pub(super) fn take(&self, vacancy: Vacancy, address: IpAddr) -> Option<ConnectionPermit> {
         let Vacancy { permit, kept } = vacancy;
         let counted = match share(address) {
             Some(key) => Some((self.addresses.count(key)?, self.addresses.clone())),
             None => None,
         };
-        Some(Place {
+        Some(ConnectionPermit {
             _permit: permit,
             kept,
             counted,
@@ -108,7 +108,7 @@ impl Addresses {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         if let Some((key, addresses)) = self.counted.take() {
             addresses.release(key);

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{Place, Places};
+use super::{ConnectionPermit, Places};
 use crate::listen::Limits;
 
 fn places(connections: usize, kept: usize, per_address: usize) -> Places {
@@ -14,7 +14,7 @@ fn places(connections: usize, kept: usize, per_address: usize) -> Places {
     })
 }
 
-async fn connect(places: &Places, from: &str) -> Option<Place> {
+async fn connect(places: &Places, from: &str) -> Option<ConnectionPermit> {
     let address: IpAddr = from.parse().unwrap();
     places.take(places.vacancy().await, address)
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a::types::Timestamp;
 use access::audit::Chain;
-use access::{Asked, Outcome};
+use access::{CallRecord, Outcome};
 use serde_json::{Map, Value, json};
 use store::{Batch, NewEvent, Row, Store, StreamId, Table};
 use tokio::sync::Notify;
@@ -109,14 +109,20 @@ struct Waiting {
 
 #[derive(Debug)]
 struct Recorded {
-    asked: Asked,
+    asked: CallRecord,
     outcome: Outcome,
     time: Duration,
     at: SystemTime,
 }
 
 impl Recorder {
-    pub(crate) fn record(&self, asked: &Asked, outcome: Outcome, time: Duration, at: SystemTime) {
+    pub(crate) fn record(
+        &self,
+        asked: &CallRecord,
+        outcome: Outcome,
+        time: Duration,
+        at: SystemTime,
+    ) {
         let mut waiting = self.0.lock();
         if waiting.calls.len() >= WAITING {
             waiting.lost += 1;
@@ -143,6 +149,19 @@ impl Queue {
 }
 
 /// The trail of a running server: the queue, and the task that empties it.
+///
+/// Calls put what is recorded into a bounded queue and go on; one task takes it out, forms lines, chains each to the
+/// line before by a hash, and commits a group of lines together with the new end of the chain. Line and end are in one
+/// batch: after a crash they agree, and a file in which they differ was changed from outside.
+///
+/// A queue that is full and a disk that is full do not stop calls. What is lost is counted, and the count becomes a
+/// line of the trail as soon as one can be written: gaps are visible. Old lines are dropped from the front, and the
+/// row of the first end keeps the hash up to there, so that the rest can still be verified.
+///
+/// The server closes in this order: the streams that follow the trail (`stopping`), connections and agents, then the
+/// trail ([`close`](Self::close)), then the store. Closed earlier, the last calls would be missing; closed after the
+/// store, they could not be written. Dropped without `close`, the task is aborted and what waits is lost, which
+/// happens only when the server fails to start.
 #[derive(Debug)]
 pub(crate) struct Trail {
     recorder: Recorder,
@@ -193,7 +212,7 @@ impl Trail {
         self.stopping.cancel();
         self.closing.cancel();
         if let Some(writing) = self.writing.take() {
-            // A panic was printed.
+            // A panic of the writer was reported by the runtime.
             let _ = writing.await;
         }
     }
@@ -221,10 +240,10 @@ async fn last(store: &Store) -> Result<End, store::Error> {
         tracing::error!(
             recorded = end.through,
             found = through,
-            "the audit trail was changed from outside: `monas audit --verify` says where"
+            "audit trail does not match its recorded end: run `monas audit --verify` to find the line"
         );
     }
-    // The chain goes on from what it was: what was removed shows when the trail is checked.
+    // New lines continue from the recorded end, so that verification finds removed lines.
     Ok(End { through, ..end })
 }
 
@@ -255,7 +274,7 @@ impl Writer {
             if tidied.elapsed() >= TIDY || self.closing.is_cancelled() {
                 tidied = tokio::time::Instant::now();
                 if let Err(error) = self.tidy().await {
-                    tracing::warn!(%error, "old lines of the audit trail were not dropped");
+                    tracing::warn!(%error, "could not drop old lines of the audit trail");
                 }
             }
             if self.closing.is_cancelled() {
@@ -295,7 +314,7 @@ impl Writer {
         match self.store.commit(batch).await {
             Ok(()) => self.end = end,
             Err(error) => {
-                // A full disk must not stop calls that need none; what is missing is counted.
+                // A full disk must not stop calls that need no disk. Lost lines are counted and recorded later.
                 tracing::error!(%error, calls = count, "calls were not recorded in the audit trail");
                 self.queue.lock().lost += count as u64;
                 return false;

@@ -15,8 +15,8 @@ fn config() -> config::Config {
     config::Config::new(config::Data::Memory)
 }
 
-fn asked(caller: &str, operation: &'static str) -> Asked {
-    Asked {
+fn asked(caller: &str, operation: &'static str) -> CallRecord {
+    CallRecord {
         origin: Origin::on("test/wire"),
         caller: Principal::named(caller),
         version: "1",

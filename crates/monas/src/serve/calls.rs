@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use access::budget::{Account, Budgets, Clock};
-use access::{Admitted, Asked, Calls, Limit, Outcome, Overseer, Principal};
+use access::budget::{self, Account, Budgets, Clock};
+use access::{Admitted, CallRecord, Calls, Limit, Outcome, Overseer, Principal};
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::RETRY_AFTER;
 use axum::http::request::Parts;
@@ -17,7 +18,9 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use dial::trace::{Span, Tracer};
+use http_body_util::BodyExt as _;
 use workspace::api::refusal;
+use workspace::door::{DoorCaller, WireTap};
 
 use crate::config::Config;
 use crate::serve::audit::Recorder;
@@ -38,6 +41,8 @@ pub(crate) struct CallDesk {
     tracer: Option<Tracer>,
     pub(crate) budgets: Budgets,
     pub(crate) counted: Arc<Counted>,
+    /// Those who look on.
+    pub(crate) tap: WireTap,
     /// Refused requests that were counted and not written down.
     unwritten: AtomicU64,
 }
@@ -53,6 +58,7 @@ impl CallDesk {
             tracer,
             budgets: Budgets::new(config.budgets),
             counted: Arc::default(),
+            tap: WireTap::default(),
             unwritten: AtomicU64::new(0),
         }
     }
@@ -63,7 +69,7 @@ impl CallDesk {
     }
 
     /// Whether a call is written down. Strangers who try credentials in a flood would fill the log and the trail.
-    fn is_written(&self, asked: &Asked, outcome: Outcome) -> bool {
+    fn is_written(&self, asked: &CallRecord, outcome: Outcome) -> bool {
         if outcome != Outcome::Unauthenticated || self.refusals.check(asked).is_ok() {
             return true;
         }
@@ -71,7 +77,7 @@ impl CallDesk {
         false
     }
 
-    fn charge(&self, asked: &Asked) -> Result<Account, Limit> {
+    fn charge(&self, asked: &CallRecord) -> Result<Account, Limit> {
         if let Some(rates) = &self.rates {
             rates.check(asked)?;
         }
@@ -85,7 +91,7 @@ impl CallDesk {
         Ok(account)
     }
 
-    fn span_of(&self, asked: &Asked) -> Span {
+    fn span_of(&self, asked: &CallRecord) -> Span {
         let Some(tracer) = &self.tracer else {
             return Span::default();
         };
@@ -99,8 +105,9 @@ impl CallDesk {
         span
     }
 
-    fn record(&self, asked: &Asked, outcome: Outcome, time: Duration) {
+    fn record(&self, asked: &CallRecord, outcome: Outcome, time: Duration) {
         self.counted.count(asked, outcome, time);
+        self.tap.show(asked, outcome, time);
         if !self.is_written(asked, outcome) {
             return;
         }
@@ -112,31 +119,31 @@ impl CallDesk {
 }
 
 impl Overseer for CallDesk {
-    fn begin(&self, asked: &Asked) -> Result<Admitted, Limit> {
+    fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit> {
         Ok(Admitted {
             account: self.admit(asked)?,
             span: self.span_of(asked),
         })
     }
 
-    fn admit(&self, asked: &Asked) -> Result<Account, Limit> {
+    fn admit(&self, asked: &CallRecord) -> Result<Account, Limit> {
         self.charge(asked).inspect_err(|_| {
             self.record(asked, Outcome::Limited, Duration::ZERO);
         })
     }
 
-    fn span(&self, asked: &Asked) -> Span {
+    fn span(&self, asked: &CallRecord) -> Span {
         self.span_of(asked)
     }
 
-    fn end(&self, asked: &Asked, outcome: Outcome, time: Duration) {
+    fn end(&self, asked: &CallRecord, outcome: Outcome, time: Duration) {
         self.record(asked, outcome, time);
     }
 }
 
 /// One line for each call.
-fn log(asked: &Asked, outcome: Outcome, time: Duration) {
-    let Asked {
+fn log(asked: &CallRecord, outcome: Outcome, time: Duration) {
+    let CallRecord {
         origin,
         caller,
         version,
@@ -168,7 +175,7 @@ fn shown(caller: &Principal) -> &str {
 }
 
 /// What is known of a request to a route outside of the protocols.
-pub(crate) fn asked(head: &Parts, caller: &Principal) -> Asked {
+pub(crate) fn asked(head: &Parts, caller: &Principal) -> CallRecord {
     let path = head.extensions.get::<MatchedPath>();
     let path = path.map_or(access::calls::UNKNOWN, MatchedPath::as_str);
     let wire = match path.split('/').nth(1) {
@@ -178,8 +185,12 @@ pub(crate) fn asked(head: &Parts, caller: &Principal) -> Asked {
         Some("metrics") => "metrics",
         _ => "http",
     };
-    Asked {
-        origin: access::Origin::of(wire, head),
+    let origin = match head.extensions.get::<DoorCaller>() {
+        Some(through) => through.origin.clone(),
+        None => access::Origin::of(wire, head),
+    };
+    CallRecord {
+        origin,
         caller: caller.clone(),
         version: "",
         operation: format!("{} {path}", method(head)).into(),
@@ -202,7 +213,14 @@ pub(crate) async fn answer(
     next: Next,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let asked = asked(&head, caller);
+    let mut asked = asked(&head, caller);
+    let length = body.size_hint();
+    let known = usize::try_from(length.lower()).unwrap_or(usize::MAX);
+    asked.origin = asked.origin.with_bytes(known);
+    let body = match length.exact() {
+        Some(_) => body,
+        None => counted_body(body),
+    };
     let begun = match calls.begin(asked) {
         Ok(begun) => begun,
         Err(limit) => return limited(&limit),
@@ -211,6 +229,16 @@ pub(crate) async fn answer(
     let response = response.unwrap_or_else(|exceeded| limited(&exceeded.into()));
     begun.end(Outcome::of_status(response.status().as_u16()));
     response
+}
+
+/// A body of unknown length, each piece of which counts for the call as soon as it is read.
+fn counted_body(body: Body) -> Body {
+    Body::new(body.map_frame(|frame| {
+        let bytes = frame.data_ref().map_or(0, |it| it.len());
+        // A call that holds too much ends at its next wait.
+        let _ = budget::current().hold(bytes as u64);
+        frame
+    }))
 }
 
 /// The refusal of one call too many, or of one that uses too much, in the form of `/api`.

@@ -209,10 +209,13 @@ impl Serve {
         wire.calls = base.calls.clone();
         let ways = base.ways(host.agents(), &card, &wire, self.serve_mcp)?;
         let chat = base.chat(&wire, &host);
+        let people = base.checked_routes(&wire, &ways.sessions, &tasks, &host, &chat, more);
+        let door = base.workspace_door(&wire, &people, &chat);
         let router = base
             .page(&card, host.agents())
             .merge(ways.router)
-            .merge(base.checked_routes(&wire, &ways.sessions, &tasks, &host, &chat, more));
+            .merge(people.router)
+            .merge(door);
         announce(config, &base.url, &card, host.agents().first());
         Ok(Server {
             listener: base.listener,

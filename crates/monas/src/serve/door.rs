@@ -12,6 +12,7 @@ use a2a::types::{
     self, AgentCard, AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, Flow, OAuthFlows,
     SecurityRequirement, SecurityScheme, StringList,
 };
+use access::users::KEY_SCHEME;
 use access::{
     Calls, Door, FoundRule, Issuer, KeySet, OwnTokens, Place, Presented, Principal, Role, Rule,
     Scheme, Signatures, SigningCaller, Unauthenticated, own_token,
@@ -22,6 +23,7 @@ use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
+use workspace::door::DoorCaller;
 
 use crate::config::access::{self as config, Access, Keys, Kind, Tokens};
 use crate::serve::issuers::Issuers;
@@ -193,8 +195,8 @@ pub(crate) fn world_readable(_: &Path) -> io::Result<bool> {
 pub(crate) fn declare(config: &Access, card: &mut AgentCard) {
     let schemes = config.schemes.iter();
     let schemes = schemes.map(|it| (&*it.name, declared(&it.kind, &it.description)));
-    let own = (config.own_tokens != config::OwnTokens::Off).then(own_tokens);
-    for (name, (declared, scopes)) in schemes.chain(own) {
+    let own = (config.own_tokens != config::OwnTokens::Off).then(|| [own_tokens(), user_keys()]);
+    for (name, (declared, scopes)) in schemes.chain(own.into_iter().flatten()) {
         let declared = SecurityScheme { scheme: declared };
         card.security_schemes.insert(name.to_owned(), declared);
         let scopes = StringList {
@@ -220,6 +222,16 @@ fn own_tokens() -> (&'static str, (types::Scheme, &'static [String])) {
         bearer_format: "JWT".to_owned(),
     };
     (own_token::SCHEME, (types::Scheme::HttpAuth(scheme), &[]))
+}
+
+/// The scheme of the API keys of users, with its name. They are accepted as bearer tokens, too.
+fn user_keys() -> (&'static str, (types::Scheme, &'static [String])) {
+    let scheme = types::APIKeySecurityScheme {
+        description: "An API key of a user; `monas key create` makes one.".to_owned(),
+        location: "header".to_owned(),
+        name: "X-API-Key".to_owned(),
+    };
+    (KEY_SCHEME, (types::Scheme::ApiKey(scheme), &[]))
 }
 
 fn declared<'a>(kind: &'a Kind, description: &str) -> (types::Scheme, &'a [String]) {
@@ -330,7 +342,7 @@ impl RuleSource {
         match rules::find(head.method.as_str(), path) {
             Some(FoundRule::Rule(rule)) => Ok(Some(rule)),
             Some(FoundRule::OtherVerb) => Ok(None),
-            // A route that nobody decided about is for nobody.
+            // A route without a rule is refused.
             None => {
                 tracing::error!(
                     path,
@@ -370,8 +382,14 @@ fn allowed(
     source: RuleSource,
     head: &Parts,
 ) -> Result<Principal, (Principal, a2a::Error)> {
-    let admitted = door.admit(&Presented::by(head), SystemTime::now());
-    let caller = admitted.map_err(|refusal| (Principal::anonymous(), refusal.into()))?;
+    let caller = match head.extensions.get::<DoorCaller>() {
+        // It was recognised when its session signed in.
+        Some(known) => known.caller.clone(),
+        None => {
+            let admitted = door.admit(&Presented::by(head), SystemTime::now());
+            admitted.map_err(|refusal| (Principal::anonymous(), refusal.into()))?
+        }
+    };
     let rule = match source.rule(head) {
         Ok(Some(rule)) => rule,
         Ok(None) => return Ok(caller),

@@ -51,11 +51,11 @@ struct Published {
     /// A token named an unknown key.
     missing: Arc<Notify>,
     /// How often the issuer was asked, and when it will be asked next because of an unknown key.
-    asked: watch::Sender<Asked>,
+    asked: watch::Sender<KeySetRequest>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct KeySetRequest {
     is_under_way: bool,
     times: u64,
     next: Instant,
@@ -153,7 +153,7 @@ impl Published {
         Self {
             keys: KeySet::published(move || notified.notify_one()),
             missing,
-            asked: watch::Sender::new(Asked {
+            asked: watch::Sender::new(KeySetRequest {
                 is_under_way: false,
                 times: 0,
                 next: Instant::now(),
@@ -164,7 +164,7 @@ impl Published {
     /// Waits until the issuer was asked once more. False if that will not be soon enough.
     async fn was_asked(&self, deadline: Instant) -> bool {
         let mut asked = self.asked.subscribe();
-        let Asked {
+        let KeySetRequest {
             is_under_way,
             times,
             next,

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use access::{Secrets, secrets};
 use dial::Dialer;
 use model::layer::{Budget, Budgeted, Retry, Timed};
-use model::provider::{Embedder as Remote, Endpoint, Key, Provider};
+use model::provider::{Embedder as Remote, Endpoint, Key, MissingKey, Provider};
 use model::{Embed, Model};
 
 use crate::config::models::{Embedder, Models};
 use crate::serve::tokens::OWNER;
 
+pub(crate) mod chosen;
 pub(crate) mod found;
 pub(crate) mod weights;
 
@@ -64,7 +65,7 @@ fn with_secret(endpoint: &Endpoint, secrets: &Secrets) -> Endpoint {
         let secrets = secrets.clone();
         let find = move || {
             let found = secrets.reveal(&name);
-            found.map_err(|error| format!("could not {error}"))
+            found.map_err(|error| MissingKey(format!("could not {error}")))
         };
         endpoint.key = Some(Key::found(Arc::new(find)));
     }

@@ -1,4 +1,4 @@
-//! The page at `/`: the agent, its addresses, and a command to try each binding; `/healthz` and `/readyz`; and the
+//! The page at `/connect`: the agent, its addresses, and a command to try each binding; `/healthz` and `/readyz`; and the
 //! fallbacks of all routes.
 
 use std::fmt::{self, Display, Write};
@@ -32,25 +32,20 @@ pub(crate) use ways::Shown;
 mod tests;
 
 const STYLE: &str = include_str!("page/style.css");
-const SCRIPT: &str = concat!(
-    include_str!("page/copy.js"),
-    include_str!("page/session.js")
-);
+const SCRIPT: &str = include_str!("page/copy.js");
 
 /// The logo: a circle with a dot, the old sign of the monad.
 const SIGN: &str = r#"<svg viewBox="0 0 48 48" fill="none" aria-hidden="true"><circle cx="24" cy="24" r="21" stroke="currentColor" stroke-width="3"/><circle cx="24" cy="24" r="5.5" fill="currentColor"/></svg>"#;
 
-/// The content of the page at `/`, which is HTML by its [`Display`].
+/// The content of the page at `/connect`, which is HTML by its [`Display`].
 ///
 /// It is made once, at the start, from the card of the agent at the root and the list of bindings: what the card offers is
 /// what the page shows, in the same order, so the two cannot disagree. MCP and ACP are not in an A2A card and are added by
-/// [`Page::beside`]. Nothing on it depends on the request, so that it needs no credentials: its script takes the token out of
-/// the link that the server printed, keeps it for the tab, and asks `/api` with it how the agent stands.
+/// [`Page::beside`]. Nothing on it depends on the request, so that it needs no credentials. People sign in and work on the
+/// page at `/` (`serve/web.rs`), which links to this one.
 ///
 /// The page is one document and loads nothing: no script, style, font or image of another address. The
-/// `Content-Security-Policy` forbids everything except the style and the script in it, which are named by their hashes, and
-/// requests to the server itself. So
-/// text that an agent's author wrote (its name, its description, its skills) can never run as a script; it is also escaped,
+/// `Content-Security-Policy` forbids everything except the style and the script in it, which are named by their hashes. So text that an agent's author wrote (its name, its description, its skills) can never run as a script; it is also escaped,
 /// see [`Text`]. Changing the style or the script changes the hash, which is computed from the same constants.
 ///
 /// Templates would be a dependency for sixty lines; a client-side application would need scripts that the policy forbids.
@@ -61,14 +56,14 @@ pub(crate) struct Page {
     /// Name and description of each skill.
     pub(crate) skills: Vec<(String, String)>,
     /// The shell first, then the preferred binding.
-    pub(crate) ways: Vec<Way>,
+    pub(crate) ways: Vec<PageSection>,
     /// The other agents of the server: name and path.
     pub(crate) agents: Vec<(String, String)>,
 }
 
 /// A section of the page: one binding or protocol.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct PageSection {
     pub(crate) title: &'static str,
     pub(crate) url: String,
     /// Marked as going to be switched off.
@@ -85,7 +80,7 @@ impl Page {
         let interfaces = interfaces.filter(|it| it.protocol_version == a2a::binding::VERSION);
         let ways = interfaces.filter_map(|interface| {
             let binding = Binding::named(&interface.protocol_binding)?;
-            Some(Way {
+            Some(PageSection {
                 title: binding.title,
                 url: interface.url.clone(),
                 deprecated: deprecated.contains(&&*interface.protocol_binding),
@@ -139,7 +134,7 @@ pub(crate) fn routes(page: &Page, store: Store) -> Router {
     };
     let journal = store.clone();
     Router::new()
-        .route("/", get(front))
+        .route("/connect", get(front))
         .route("/healthz", get(async move || health(store.is_full())))
         .route("/readyz", get(async move || readiness(&journal).await))
 }
@@ -184,7 +179,7 @@ fn health(full: bool) -> Response {
     let state = match full {
         false => r#"{"status":"ok"}"#,
         true => {
-            r#"{"status":"full","message":"no space left on the disk or within store.max_bytes: requests that must be recorded are refused"}"#
+            r#"{"status":"full","message":"no space left on the disk or within store.max_data: requests that must be recorded are refused"}"#
         }
     };
     (headers, state).into_response()
@@ -209,7 +204,10 @@ async fn readiness(journal: &Store) -> Response {
 }
 
 fn not_found(uri: &Uri) -> Response {
-    let message = format!("no route {}; the page at / lists the addresses", uri.path());
+    let message = format!(
+        "no route {}; the page at /connect lists the addresses",
+        uri.path()
+    );
     match is_api(uri) {
         true => refusal(StatusCode::NOT_FOUND, "not_found", &message),
         false => problem(StatusCode::NOT_FOUND, "NOT_FOUND", &message),
@@ -242,11 +240,11 @@ fn problem(code: StatusCode, status: &str, message: &str) -> Response {
     (code, headers, body.to_string()).into_response()
 }
 
-/// The `Content-Security-Policy`: nothing but the page's own style and script, and requests to its own server.
+/// The `Content-Security-Policy`: nothing but the page's own style and script.
 fn policy() -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     format!(
-        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; connect-src 'self'; \
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         hash(STYLE),
         hash(SCRIPT)
@@ -262,8 +260,7 @@ impl Display for Page {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <title>{name}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
              <style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
-             <header>{SIGN}<div><h1>{name}</h1><p>{description}</p>\
-             <p id=\"session\" role=\"status\"></p></div></header>\n"
+             <header>{SIGN}<div><h1>{name}</h1><p>{description}</p></div></header>\n"
         )?;
         if !self.skills.is_empty() {
             f.write_str("<section>\n<h2>What it can do</h2>\n<ul>\n")?;
@@ -289,13 +286,13 @@ impl Display for Page {
         }
         write!(
             f,
-            "<footer><a href=\"/.well-known/agent-card.json\">Agent card</a>\
+            "<footer><a href=\"./\">Workspace</a><a href=\"/.well-known/agent-card.json\">Agent card</a>\
              <a href=\"/healthz\">Health</a></footer>\n</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
         )
     }
 }
 
-impl Display for Way {
+impl Display for PageSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (title, url) = (Text(self.title), Text(&self.url));
         write!(

@@ -1,13 +1,13 @@
 //! That the page shows what it was given, and nothing more.
 
-use super::{Page, SCRIPT, STYLE, Way, policy};
+use super::{Page, PageSection, SCRIPT, STYLE, policy};
 
 fn page() -> Page {
     Page {
         name: "<script>alert('name')</script>".to_owned(),
         description: "Ada & \"friends\"".to_owned(),
         skills: vec![("<b>".to_owned(), "</ul>".to_owned())],
-        ways: vec![Way {
+        ways: vec![PageSection {
             title: "JSON-RPC",
             url: "http://127.0.0.1:8080/a2a/jsonrpc".to_owned(),
             deprecated: true,

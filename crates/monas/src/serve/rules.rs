@@ -4,9 +4,9 @@ use access::{FoundRule, RouteRule, route_rules};
 
 /// The rules of the routes of this crate; those below `/api` are in `workspace`.
 pub static RULES: &[RouteRule] = route_rules! {
-    // The load of the server is not for strangers, also where the door is open.
+    // Metrics are not for anonymous callers, also with `--open`.
     "GET" "/metrics": reads for named;
-    // The calls of all.
+    // The audit trail has the calls of all callers.
     "GET" "/api/audit": reads needs Operate;
     "GET" "/api/audit/verify": reads needs Operate;
     "GET" "/operator/webhooks/dead": reads needs Operate;

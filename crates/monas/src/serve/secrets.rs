@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use access::Secrets;
-use access::secrets::{FindKey, KEY_BYTES, KeyFile, new_key};
+use access::secrets::{FindSealingKey, KEY_BYTES, KeyFile, NoSealingKey, new_key};
 use store::Store;
 
 use crate::config::{Config, Data};
@@ -18,21 +18,21 @@ pub(crate) const KEY: &str = "secrets.key";
 
 /// The secrets in a store. Data in memory has a key that ends with the process.
 pub(crate) async fn open(config: &Config, store: &Store) -> Result<Secrets, store::Error> {
-    let find: FindKey = match &config.data {
+    let find: FindSealingKey = match &config.data {
         Data::Folder(folder) => {
             let path = folder.join(KEY);
             Arc::new(move |file| in_file(&path, file))
         }
         Data::Memory => {
-            let key = new_key().map_err(|error| format!("could not {error}"));
+            let key = new_key().map_err(|error| NoSealingKey(format!("could not {error}")));
             Arc::new(move |_| key.clone())
         }
     };
     Secrets::open(store.clone(), find, Arc::new(log::hide)).await
 }
 
-fn in_file(path: &Path, file: KeyFile) -> Result<[u8; KEY_BYTES], String> {
-    let named = |problem: String| format!("{}: {problem}", path.display());
+fn in_file(path: &Path, file: KeyFile) -> Result<[u8; KEY_BYTES], NoSealingKey> {
+    let named = |problem: String| NoSealingKey(format!("{}: {problem}", path.display()));
     let read = match file {
         KeyFile::Expected => std::fs::read(path),
         KeyFile::MadeIfMissing => secret_file::read_or_make(path, made),

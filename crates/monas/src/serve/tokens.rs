@@ -120,8 +120,7 @@ pub(crate) fn for_owner(secret: &TokenSecret, lifetime: Duration) -> Result<Stri
 pub(crate) fn for_users(secret: TokenSecret) -> IssueToken {
     Arc::new(move |user| {
         let now = SystemTime::now();
-        let token = secret.sign(user, None, LIFETIME, now);
-        let token = token.map_err(|error| error.to_string())?;
+        let token = secret.sign(user, None, LIFETIME, now)?;
         let until = (now + LIFETIME).duration_since(UNIX_EPOCH);
         Ok((token, until.unwrap_or_default().as_secs()))
     })

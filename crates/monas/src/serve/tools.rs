@@ -28,16 +28,11 @@ const NEEDED: &[&str] = &[
 #[cfg(target_os = "linux")]
 pub(crate) const HELPER: &str = "sandbox-exec";
 
-/// Adds the skill that runs commands in the project. `helper` is this program.
+/// What runs commands in a project. `helper` is this program.
 #[cfg(target_os = "linux")]
-pub(crate) fn with_commands(
-    skills: Registry,
-    project: Project,
-    config: &Config,
-    helper: &Path,
-) -> Result<Registry, Error> {
+fn shell(project: Project, config: &Config, helper: &Path) -> ::tools::terminal::Shell {
     use ::tools::sandbox::{Helper, Sandbox, SandboxKind};
-    use ::tools::terminal::{Shell, run_skill};
+    use ::tools::terminal::Shell;
 
     use crate::config::Data;
 
@@ -69,7 +64,39 @@ pub(crate) fn with_commands(
     let variables = NEEDED.iter().filter(|it| **it != "TMPDIR");
     let variables = variables.filter_map(|it| Some(((*it).to_owned(), std::env::var(it).ok()?)));
     sandbox.environment = variables.collect();
-    Ok(run_skill(skills, Shell::new(project, sandbox))?)
+    Shell::new(project, sandbox)
+}
+
+/// Adds the skill that runs commands in the project. `helper` is this program.
+#[cfg(target_os = "linux")]
+pub(crate) fn with_commands(
+    skills: Registry,
+    project: Project,
+    config: &Config,
+    helper: &Path,
+) -> Result<Registry, Error> {
+    let shell = shell(project, config, helper);
+    Ok(::tools::terminal::run_skill(skills, shell)?)
+}
+
+/// The terminals of a project, for an agent that runs commands.
+#[cfg(target_os = "linux")]
+pub(crate) fn terminals(
+    project: Project,
+    config: &Config,
+    helper: &Path,
+) -> Option<workspace::api::terminals::Terminals> {
+    let shell = shell(project, config, helper);
+    Some(workspace::api::terminals::Terminals::new(shell))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn terminals(
+    _: Project,
+    _: &Config,
+    _: &Path,
+) -> Option<workspace::api::terminals::Terminals> {
+    None
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -218,7 +218,7 @@ impl Sender {
                         .fetch_add(count - rejected, Ordering::Relaxed);
                     self.queue.lost.fetch_add(rejected, Ordering::Relaxed);
                     if mem::take(&mut self.is_down) {
-                        tracing::info!(url = %self.url, "the receiver of traces takes spans again");
+                        tracing::info!(url = %self.url, "trace receiver accepts spans again");
                     }
                     return;
                 }
@@ -234,7 +234,7 @@ impl Sender {
         };
         self.queue.lost.fetch_add(count, Ordering::Relaxed);
         if !mem::replace(&mut self.is_down, true) {
-            tracing::warn!(url = %self.url, failure, "spans are lost: the receiver of traces does not take them");
+            tracing::warn!(url = %self.url, failure, "trace receiver does not accept spans; dropping them");
         }
     }
 

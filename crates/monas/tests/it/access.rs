@@ -69,7 +69,7 @@ async fn check(case: Case) {
         let about = format!("{} over {} {}", case.name, wire.0, wire.1);
         let connect = async |settings| Client::discover(&server.url, over(settings, wire)).await;
         let stranger = connect(case.stranger()).await.expect(&about);
-        assert_eq!(stranger.way().binding.key, wire.0, "{about}");
+        assert_eq!(stranger.endpoint().binding.key, wire.0, "{about}");
         let answer = asked(&stranger).await;
         assert!(is_401(&answer), "{about}, without: {answer:?}");
         match connect(case.wrong()).await {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tokio::process::{Child, Command};
 
-use crate::support::program::{Monas, living};
+use crate::support::program::{Monas, living, run};
 
 /// How long something may take to appear.
 const TIME: Duration = Duration::from_secs(60);
@@ -181,4 +181,47 @@ async fn a_terminal_without_colours_gets_none_and_a_lost_server_ends_nothing() {
     terminal.expect("> ");
     terminal.press("/exit\r");
     assert_eq!(terminal.ended().await.0, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_skills_are_shown_when_they_begin_and_when_they_have_ended() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let mut terminal = chat(home.path(), &["--color", "never"]);
+    terminal.expect("> ");
+    terminal.press("/file-list path=.\r");
+    terminal.expect("calling file-list (path: .)");
+    terminal.expect("file-list is done");
+    terminal.expect("> ");
+    terminal.press("/file-read path=none.md\r");
+    terminal.expect("calling file-read (path: none.md)");
+    terminal.expect("file-read failed: ");
+    terminal.expect("> ");
+    terminal.press("/file-write path=notes.md content=hello\r");
+    terminal.expect("calling file-write (content: hello; path: notes.md)");
+    terminal.expect("May I call");
+    terminal.expect("> ");
+    terminal.press("yes\r");
+    terminal.expect("file-write is done");
+    terminal.expect("> ");
+    terminal.press("\x04");
+    let (code, screen) = terminal.ended().await;
+    assert_eq!(code, Some(0), "{screen}");
+
+    let mut send = living(home.path());
+    let streamed = run(send.args(["send", "--stream", "list my files"])).await;
+    assert!(
+        streamed.stderr.contains("calling file-list"),
+        "{streamed:?}"
+    );
+    assert!(
+        streamed.stderr.contains("file-list is done"),
+        "{streamed:?}"
+    );
+    assert!(!streamed.stdout.contains("calling"), "{streamed:?}");
+    // Where it was not asked for, the answer is all.
+    let mut send = living(home.path());
+    let plain = run(send.args(["send", "list my files", "-o", "json"])).await;
+    assert!(!plain.stdout.contains("calling"), "{plain:?}");
+    server.stop().await;
 }

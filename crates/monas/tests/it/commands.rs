@@ -116,3 +116,30 @@ async fn the_word_undo_takes_back_what_the_agent_wrote_also_after_a_restart() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "rain\n");
     server.stop().await;
 }
+
+/// It went wrong: a person was asked to agree to a change of nothing.
+#[tokio::test]
+async fn writing_what_is_there_already_needs_no_answer() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let file = data(home.path()).join("workspace/notes.md");
+    fs::write(&file, "sun").unwrap();
+    let caller = client(&server).await;
+    let done = say(&caller, "write \"sun\" into notes.md", None).await;
+    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    assert!(words(&done).contains("unchanged"), "{done:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "sun");
+    let asked = say(&caller, "write \"rain\" into notes.md", None).await;
+    assert_eq!(state(&asked), TaskState::InputRequired, "{asked:?}");
+    // What is changed to the same while the question is open needs no second question.
+    fs::write(&file, "rain").unwrap();
+    let done = say(&caller, "yes", Some(&asked)).await;
+    assert_eq!(state(&done), TaskState::Completed, "{done:?}");
+    // There is nothing that an agent has changed.
+    let done = say(&caller, "undo", None).await;
+    assert!(
+        words(&done).contains("could not undo anything: no change of a file by an agent is left"),
+        "{done:?}"
+    );
+    server.stop().await;
+}

@@ -236,7 +236,7 @@ async fn a_proposal_waits_for_a_person_and_survives_a_kill() {
     .await;
     assert_eq!(
         (status, &major["standing"], &major["major"]),
-        (200, &json!("awaiting-approval"), &json!(true))
+        (200, &json!("rate-limited"), &json!(true))
     );
     let rejected = said(home, &["law", "reject", "--why", "it is in the manifest"]).await;
     assert!(

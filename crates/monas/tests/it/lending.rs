@@ -3,11 +3,13 @@
 //! - `wires`: one token over every binding in both versions, over MCP, ACP and `/api`; stolen, forged, expired, revoked
 //! - `objects`: Cap'n Web: attenuate, lend to a third party, take back, save and restore
 //! - `program`: the real program with `monas capability`, and a restart
+//! - `team`: the whole of it, over TLS, from the command line
 //! - `keys`: users that are data, with their roles, keys and sign-in links, over every wire
 
 mod keys;
 mod objects;
 mod program;
+mod team;
 mod wires;
 
 use a2a::client::{Client, Settings, Version};

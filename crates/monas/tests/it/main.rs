@@ -15,6 +15,7 @@ mod cli;
 mod closed;
 #[cfg(target_os = "linux")]
 mod commands;
+mod door;
 mod four;
 mod law;
 mod lending;
@@ -27,6 +28,7 @@ mod naming;
 mod operator;
 mod outbound;
 mod owners;
+mod page;
 mod program;
 mod reach;
 mod rights;

@@ -131,6 +131,15 @@ async fn what_was_added_is_found_in_other_words_after_a_restart_with_its_reason(
     assert_eq!(found["sources"][0]["id"], stored["node_id"]);
     let audit = memory(home.path(), &["audit"]).await;
     assert!(audit.stdout.starts_with("default: clean"), "{audit:?}");
+
+    // What is named by its id is forgotten.
+    let id = stored["node_id"].as_str().unwrap();
+    let forgotten = memory(home.path(), &["forget", id, "--why", "he moved"]).await;
+    assert_eq!(forgotten.stdout, "1 record is forgotten\n", "{forgotten:?}");
+    let again = memory(home.path(), &["forget", id]).await;
+    assert_eq!(again.status.code(), Some(1), "{again:?}");
+    let found = memory(home.path(), &["query", "Where is Bob living?"]).await;
+    assert!(!found.stdout.contains("Lisbon"), "{found:?}");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ use crate::support::program::{Monas, living};
 const SECRET: &str = "a secret of 32 bytes, for tests..";
 
 /// A token for a user with this role, as another program with the secret would sign it.
-fn token(user: &str, role: Role) -> String {
+pub(crate) fn token(user: &str, role: Role) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let claims = json!({
         "user_id": user, "iat": now.as_secs(), "exp": now.as_secs() + 3600, "monas_role": role.name(),
@@ -42,12 +42,12 @@ fn token(user: &str, role: Role) -> String {
 }
 
 /// The caller that the server makes of such a token.
-fn principal(role: Role) -> Principal {
+pub(crate) fn principal(role: Role) -> Principal {
     Principal::named(role.name()).permitted(role.permissions())
 }
 
 /// The living agent, in a folder of its own, for callers with tokens alone.
-fn closed(home: &Path) -> Command {
+pub(crate) fn closed(home: &Path) -> Command {
     let file = home.join("monas.toml");
     let hash = Hash::of("token of somebody else");
     let text = format!("[access.tokens]\ntype = 'bearer'\ncallers.somebody = '{hash}'\n");

@@ -111,3 +111,50 @@ async fn a_key_of_a_model_is_used_by_name_and_shown_nowhere() {
     let gone = run(&mut on_server(&["secret", "list"])).await;
     assert_eq!(gone.stdout, "", "{gone:?}");
 }
+
+/// Headers and variables of tool servers take a secret by its name, too.
+#[tokio::test]
+async fn a_tool_server_gets_its_secret_in_a_header_or_a_variable() {
+    let home = tempfile::tempdir().unwrap();
+    // Two tool servers that do nothing without the value: one over HTTP, one on standard input.
+    let there = tempfile::tempdir().unwrap();
+    let hash = access::Hash::of(VALUE);
+    let text = format!("[access.tokens]\ntype = 'bearer'\ncallers.ada = '{hash}'\n");
+    std::fs::write(there.path().join("monas.toml"), text).unwrap();
+    let mut served = command(there.path());
+    served.env_remove("MONAS_OPEN").arg("--config");
+    let tools = Monas::start(served.arg(there.path().join("monas.toml"))).await;
+    let monas = env!("CARGO_BIN_EXE_monas");
+    let length = VALUE.len();
+    let script = format!(
+        "test $(printf %s \"$TOOL_KEY\" | wc -c) -eq {length} && exec {monas} mcp --demo --data {}",
+        there.path().join("inner").display()
+    );
+    let manifest = home.path().join("agent.toml");
+    let text = format!(
+        "name = 'Caller'\n[mcp.far]\nurl = '{}/mcp'\nheaders.Authorization = 'Bearer ${{secret:tools}}'\n\
+         [mcp.near]\ncommand = 'sh'\nargs = ['-c', {script:?}]\nenv.TOOL_KEY = 'secret:tools'\n",
+        tools.url
+    );
+    std::fs::write(&manifest, text).unwrap();
+    let done = set(home.path(), "tools", VALUE).await;
+    assert!(done.status.success(), "{done:?}");
+    let mut served = living(home.path());
+    served.arg("--data").arg(home.path().join("data"));
+    served.arg("--agent").arg(&manifest);
+    let caller = Monas::start(&mut served).await;
+    for skill in ["far-echo", "near-echo"] {
+        let mut send = living(home.path());
+        send.args(["send", "--server", &caller.url, "-o", "json"]);
+        let input = serde_json::json!({ "text": "rain" }).to_string();
+        let asked = run(send.arg(format!("/{skill} {input}"))).await;
+        // The tool is known, so that its server has accepted the secret; the law asks before it is called.
+        assert!(
+            asked.stdout.contains(&format!("May I call {skill}?")),
+            "{asked:?}"
+        );
+        assert!(!asked.stdout.contains(VALUE), "{asked:?}");
+    }
+    caller.stop().await;
+    tools.stop().await;
+}

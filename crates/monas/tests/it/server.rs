@@ -1,6 +1,6 @@
 //! A whole server: what is there, what is not, and what the card and the page say about it.
 
-use a2a::binding::{BINDINGS, Binding, Offer};
+use a2a::binding::{BINDINGS, Binding, BindingUse};
 use axum::body::Body;
 use axum::http::StatusCode;
 use http_body_util::BodyExt as _;
@@ -145,6 +145,21 @@ async fn a_slash_at_the_end_is_the_same_address() {
             assert_eq!(slashed.text, plain.text, "{path}");
         }
     }
+    // Handshakes of WebSockets, too.
+    for path in ["/ws/a2a", "/ws/chat", "/a2a/capnweb", "/acp/capnweb"] {
+        for path in [path.to_owned(), format!("{path}/")] {
+            let mut client = server.client(Version::One).await;
+            let request = client
+                .request("GET", "localhost", &path)
+                .header("connection", "upgrade")
+                .header("upgrade", "websocket")
+                .header("sec-websocket-version", "13")
+                .header("sec-websocket-key", "AAAAAAAAAAAAAAAAAAAAAA==")
+                .body(Body::empty());
+            let answer = client.open(request.unwrap()).await.unwrap();
+            assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS, "{path}");
+        }
+    }
     // The slash of the root is its path, and two slashes are another address.
     assert_eq!(server.get("/").await.status, StatusCode::OK);
     assert_eq!(server.get("/healthz//").await.status, StatusCode::NOT_FOUND);
@@ -176,7 +191,7 @@ async fn json_rpc_is_also_at_the_root_of_each_agent() {
     server.stop().await;
 
     let mut config = config();
-    config.bindings.set("jsonrpc", Offer::Off).unwrap();
+    config.bindings.set("jsonrpc", BindingUse::Off).unwrap();
     let server = Running::serve(&config).await;
     let mut client = server.client(Version::One).await;
     let request = client.request("POST", "localhost", "/").body(Body::empty());
@@ -283,7 +298,7 @@ async fn a_binding_that_is_off_is_nowhere() {
             key, name, title, ..
         } = *binding;
         let mut config = config();
-        config.bindings.set(key, Offer::Off).unwrap();
+        config.bindings.set(key, BindingUse::Off).unwrap();
         let server = Running::serve(&config).await;
         let listed = listed(&server).await;
         assert_eq!(listed.len(), 4);
@@ -313,7 +328,10 @@ async fn a_binding_that_is_off_is_nowhere() {
 #[tokio::test]
 async fn a_deprecated_binding_is_served_listed_last_and_marked() {
     let mut config = config();
-    config.bindings.set("jsonrpc", Offer::Deprecated).unwrap();
+    config
+        .bindings
+        .set("jsonrpc", BindingUse::Deprecated)
+        .unwrap();
     let server = Running::serve(&config).await;
     assert_eq!(
         listed(&server).await,

@@ -91,7 +91,7 @@ impl FileDelete {
         let project = self.0.project.clone();
         let shown = on_disk("delete", move || {
             let path = ProjectPath::parse(&input.path)?;
-            // What was approved once and is gone meanwhile has no more to show.
+            // Deleted since it was approved: nothing to show.
             if project.stamp(&path)? == ABSENT {
                 return Ok(format!("{path} is gone already."));
             }

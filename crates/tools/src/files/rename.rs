@@ -88,7 +88,7 @@ impl FileMove {
             let from = ProjectPath::parse(&input.from)?;
             let to = ProjectPath::parse(&input.to)?;
             let now = project.stamp(&from)?;
-            // What is gone was moved before a restart, and `to` is its place.
+            // `from` is missing: it was moved before a restart, and `to` is its new path.
             let to = match now == ABSENT {
                 true => to,
                 false => project.destination(&from, &to)?,

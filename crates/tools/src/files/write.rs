@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use skill::{Context, SkillError, SkillInput, skill};
+use skill::{Context, SkillError, SkillInput, UNCHANGED, skill};
 
 use crate::error::Error;
 use crate::files::{Changing, on_disk, size};
@@ -96,7 +96,7 @@ impl FileWrite {
         let project = self.0.project.clone();
         let bound = on_disk("write", move || {
             let (path, now) = project.state(&ProjectPath::parse(&input.path)?)?;
-            // What is added to, is what was seen here: the bound input has the whole content.
+            // `append` becomes the whole content here, so that the approval is about exactly that content.
             let content = input.whole(&project, &path)?;
             let seen = input.seen.unwrap_or(now);
             Ok(json!({ "path": path.as_str(), "content": content, "seen": seen }))
@@ -114,9 +114,13 @@ impl FileWrite {
             if let Some(seen) = &input.seen {
                 project.check_seen(&path, &content, seen)?;
             }
-            Ok(diff)
+            Ok(match project.has(&path, &content)? {
+                true => Err(diff),
+                false => Ok(diff),
+            })
         });
-        diff.await.map(Some)
+        let same = |diff: String| SkillError::coded(UNCHANGED, diff.trim_end());
+        diff.await?.map(Some).map_err(same)
     }
 }
 

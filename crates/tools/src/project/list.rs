@@ -1,6 +1,7 @@
 //! Listing a folder, or the files below it whose names fit a pattern.
 
 use std::ops::ControlFlow;
+use std::time::SystemTime;
 
 use cap_std::fs::{FileType, Metadata};
 
@@ -27,6 +28,8 @@ pub struct Listing {
     pub kind: ListingKind,
     /// Size of a file; 0 for everything else.
     pub bytes: u64,
+    /// When it was last changed, where the system knows.
+    pub modified: Option<SystemTime>,
 }
 
 /// What an entry of a folder is. A symlink is not followed.
@@ -138,6 +141,10 @@ fn listing(path: ProjectPath, found: &Metadata) -> Listing {
     Listing {
         path,
         kind,
+        modified: found
+            .modified()
+            .ok()
+            .map(cap_std::time::SystemTime::into_std),
         bytes: match kind {
             ListingKind::File => found.len(),
             _ => 0,

@@ -188,6 +188,10 @@ impl<'a> Work<'a> {
             let (before, after) = (fuzz.min(leading), fuzz.min(trailing));
             let inner = &lines[before..lines.len() - after];
             let old: Vec<&str> = inner.iter().filter_map(old).collect();
+            // An addition without any of its context would fit everywhere.
+            if fuzz > 0 && old.is_empty() {
+                return None;
+            }
             let expected = (first + before).saturating_add_signed(self.offset);
             if let Some(place) = self.find(&old, expected) {
                 self.offset = place.cast_signed() - (first + before).cast_signed();

@@ -50,7 +50,7 @@ pub enum Case {
 
 /// The result of [`Project::search`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// The lines, sorted by path and line number.
     pub hits: Vec<Hit>,
     pub files: usize,
@@ -89,7 +89,7 @@ impl Project {
     ///
     /// Files that `.gitignore` excludes, files in `.git` and files that are not UTF-8 are not searched. Symlinks are
     /// not followed, except when the path of the query is one.
-    pub fn search(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Found, Error> {
+    pub fn search(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<SearchResult, Error> {
         let limits = self.limits();
         let mut search = Search {
             expression: expression(query, limits.query_bytes)?,
@@ -103,7 +103,7 @@ impl Project {
             began: Instant::now(),
             stop,
             bytes_left: limits.searched_bytes,
-            found: Found::default(),
+            found: SearchResult::default(),
         };
         let failed = |error| Error::io(&query.path, error);
         let there = self.root().metadata(query.path.as_path()).map_err(failed)?;
@@ -138,7 +138,7 @@ struct Search<'a> {
     began: Instant,
     stop: &'a dyn Fn() -> bool,
     bytes_left: u64,
-    found: Found,
+    found: SearchResult,
 }
 
 impl Search<'_> {

@@ -28,7 +28,7 @@ pub struct Written {
 }
 
 /// An open folder, a name in it, and the file of that name if there is one.
-struct Place {
+struct TargetFile {
     folder: Dir,
     name: String,
     file: Option<Metadata>,
@@ -87,6 +87,12 @@ impl Project {
         Ok((real, seen))
     }
 
+    /// Whether the file has this content already.
+    pub(crate) fn has(&self, path: &ProjectPath, content: &str) -> Result<bool, Error> {
+        let (_, now) = self.state(path)?;
+        Ok(now == hash(content.as_bytes()))
+    }
+
     /// Fails if the file is neither the one that was seen nor already what is to be written.
     pub(crate) fn check_seen(
         &self,
@@ -136,7 +142,7 @@ impl Project {
 
     /// Resolves a path and creates the folders it needs. From here on the open folder is used and not its path, so that
     /// the file is written there even if the path changes meanwhile.
-    fn place(&self, path: &ProjectPath) -> Result<Place, Error> {
+    fn place(&self, path: &ProjectPath) -> Result<TargetFile, Error> {
         let failed = |error| Error::io(path, error);
         let mut to = path.clone();
         // The second round follows a symlink to its canonical target. If that is a symlink again, it was created in
@@ -156,7 +162,7 @@ impl Project {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => return Err(failed(error)),
             };
-            return Ok(Place {
+            return Ok(TargetFile {
                 folder,
                 name: name.to_owned(),
                 file,
@@ -177,7 +183,7 @@ impl Project {
     }
 }
 
-impl Place {
+impl TargetFile {
     fn bytes(&self, path: &ProjectPath, limit: u64) -> Result<Vec<u8>, Error> {
         bytes(&self.folder, Path::new(&self.name), path, limit)
     }

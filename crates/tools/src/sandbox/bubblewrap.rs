@@ -31,7 +31,8 @@ pub(super) fn works(program: &Path) -> bool {
     tried.is_ok_and(|it| it.success())
 }
 
-/// Its arguments before the program to run. Later mounts lie over earlier ones.
+/// Its arguments before the program to run. Later mounts lie over earlier ones. What covers `/tmp` and hidden folders is
+/// empty and, once the mounts inside of it are made, read-only: a write there would seem to succeed and be lost.
 pub(super) fn arguments(launch: &Launch, program: &Path) -> Vec<String> {
     let mut arguments = Vec::from(
         [
@@ -71,6 +72,10 @@ pub(super) fn arguments(launch: &Launch, program: &Path) -> Vec<String> {
     }
     // The program may lie below a path that is hidden or covered.
     add("--ro-bind", &[program, program]);
+    add("--remount-ro", &[Path::new("/tmp")]);
+    for hidden in launch.hidden.iter().filter(|it| it.is_dir()) {
+        add("--remount-ro", &[hidden]);
+    }
     add("--chdir", &[&launch.folder]);
     add("--", &[]);
     arguments

@@ -27,7 +27,7 @@ const DEVICES: &[&str] = &[
     "/dev/pts",
 ];
 
-/// The version that is needed: an earlier one lets files outside be cut to nothing.
+/// The version that is needed: earlier ones do not restrict truncating files outside.
 const NEEDED: ABI = ABI::V3;
 
 /// The version whose further features are used where there are: devices (5), and signals and abstract sockets (6).

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -50,6 +51,34 @@ fn parent(stat: &str) -> Option<(i32, String)> {
         return None;
     }
     Some((fields.next()?.parse().ok()?, name.to_owned()))
+}
+
+/// In which parts of a second `/proc` counts processor time: USER_HZ, which is 100 on every architecture that we run on.
+const TICKS: u64 = 100;
+
+/// The processor time that all processes below this one have used: those that have ended and were waited for, and those
+/// that run. Between the end of a process and the wait for it, its time is missing.
+pub(super) fn used() -> Duration {
+    let ticks = |pid: &str, fields: &[usize]| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        times(&stat, fields)
+    };
+    // Time of its own in user and kernel mode, then that of its children.
+    let mut total = ticks("self", &[13, 14]);
+    for Descendant { pid, .. } in descendants() {
+        total += ticks(&pid.as_raw_pid().to_string(), &[11, 12, 13, 14]);
+    }
+    Duration::from_millis(total * 1000 / TICKS)
+}
+
+/// The sum of fields of a line of `/proc/PID/stat`, counted from the one after the name.
+fn times(stat: &str, fields: &[usize]) -> u64 {
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let values: Vec<&str> = rest.split_whitespace().collect();
+    let values = fields
+        .iter()
+        .filter_map(|it| values.get(*it)?.parse::<u64>().ok());
+    values.sum()
 }
 
 /// Sends a signal to all; one that has ended already is no error.

@@ -19,6 +19,9 @@ use super::{ENTER, Launch, NOT_RUN, SandboxKind, bubblewrap, processes, stage};
 /// How often the number of processes is looked at, and remaining ones are ended.
 const TICK: Duration = Duration::from_millis(20);
 
+/// How often processor time is looked at while the command runs, if it is sampled.
+const SAMPLE: Duration = Duration::from_millis(250);
+
 /// What the supervisor tells the server, a line of JSON for each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -30,6 +33,8 @@ pub(crate) enum Report {
     Signalled(i32),
     /// It had more processes than it may have, and was ended.
     TooManyProcesses(u64),
+    /// How much processor time it and all that it started have used so far, in milliseconds.
+    Used(u64),
     /// It was not begun, for this reason.
     Failed(String),
 }
@@ -37,7 +42,7 @@ pub(crate) enum Report {
 /// Supervises the command until it and all that it started have ended.
 pub(super) fn run(launch: &Launch) -> ExitCode {
     let outcome = Supervisor::start(launch).map(Supervisor::follow);
-    // After all processes: none is left that writes there.
+    // All processes have ended, so that no one writes to the folder.
     let _ = std::fs::remove_dir_all(&launch.scratch);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -73,6 +78,10 @@ struct Supervisor {
     ended: Option<Report>,
     /// When what is left is killed, after it was asked to end.
     deadline: Option<Instant>,
+    /// When processor time is looked at again; never while the command runs if it is not sampled.
+    sample: Option<Instant>,
+    /// What was told of it, in milliseconds.
+    told: u64,
 }
 
 impl Supervisor {
@@ -92,6 +101,8 @@ impl Supervisor {
             grace: launch.bounds.grace,
             ended: None,
             deadline: None,
+            sample: launch.sampled.then(|| Instant::now() + SAMPLE),
+            told: 0,
         })
     }
 
@@ -100,6 +111,10 @@ impl Supervisor {
         let main = pidfd_open(self.main, PidfdFlags::empty()).ok();
         loop {
             self.reap();
+            if self.sample.is_some_and(|at| Instant::now() >= at) {
+                self.tell_used();
+                self.sample = Some(Instant::now() + SAMPLE);
+            }
             let left = match self.ended.is_some() || self.deadline.is_some() || self.is_many() {
                 true => processes::descendants(),
                 false => Vec::new(),
@@ -126,8 +141,18 @@ impl Supervisor {
                 self.deadline = Some(Instant::now() + self.grace);
             }
         }
+        self.tell_used();
         if let Some(ended) = &self.ended {
             tell(ended);
+        }
+    }
+
+    /// Says how much processor time was used, if that is more than was said.
+    fn tell_used(&mut self) {
+        let used = u64::try_from(processes::used().as_millis()).unwrap_or(u64::MAX);
+        if used > self.told {
+            self.told = used;
+            tell(&Report::Used(used));
         }
     }
 

@@ -2,11 +2,15 @@
 
 use std::io;
 use std::os::unix::net::UnixStream as Socket;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader,
+};
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, ChildStdout};
+use tokio::sync::watch;
 
 use super::Shell;
 use crate::error::Error;
@@ -62,6 +66,11 @@ pub struct RunningCommand {
     outputs: (Option<ChildStdout>, Option<ChildStderr>),
     kind: SandboxKind,
     main: Option<i32>,
+    /// A report of which the end has not come yet.
+    line: Vec<u8>,
+    /// What the supervisor said last of its end.
+    ended: Option<Result<Ended, Error>>,
+    used: watch::Sender<Duration>,
 }
 
 impl RunningCommand {
@@ -74,6 +83,9 @@ impl RunningCommand {
             outputs,
             kind: shell.sandbox().kind,
             main: None,
+            line: Vec::new(),
+            ended: None,
+            used: watch::Sender::default(),
         })
     }
 
@@ -82,18 +94,37 @@ impl RunningCommand {
         self.kind
     }
 
+    /// The processor time that it and all that it started have used. It changes at its end, and while it runs if that was
+    /// asked for.
+    pub fn used(&self) -> watch::Receiver<Duration> {
+        self.used.subscribe()
+    }
+
     /// The next piece of output; none when both outputs are closed. May be dropped and called again.
     pub async fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
             let (mut out, mut err) = (vec![0; PIECE], vec![0; PIECE]);
-            let (stream, read) = match &mut self.outputs {
-                (None, None) => return Ok(None),
-                (Some(a), None) => (Stream::Out, a.read(&mut out).await?),
-                (None, Some(b)) => (Stream::Err, b.read(&mut err).await?),
-                (Some(a), Some(b)) => tokio::select! {
-                    read = a.read(&mut out) => (Stream::Out, read?),
-                    read = b.read(&mut err) => (Stream::Err, read?),
-                },
+            let Self {
+                outputs: (a, b),
+                reports,
+                line,
+                ..
+            } = self;
+            if a.is_none() && b.is_none() {
+                return Ok(None);
+            }
+            let (stream, read) = tokio::select! {
+                read = some(a, &mut out) => (Stream::Out, read?),
+                read = some(b, &mut err) => (Stream::Err, read?),
+                // What was read of a line stays, also when the other is faster.
+                read = reports.read_until(b'\n', line), if line.last() != Some(&b'\n') => {
+                    match read {
+                        Ok(1..) => self.hear(),
+                        // The supervisor is gone. A line that has an end is not waited for again.
+                        Ok(0) | Err(_) => line.push(b'\n'),
+                    }
+                    continue;
+                }
             };
             let mut bytes = match stream {
                 Stream::Out => out,
@@ -119,30 +150,36 @@ impl RunningCommand {
     /// Waits until the command and all that it started have ended. Output that was not read is lost.
     pub async fn finish(mut self) -> Result<Ended, Error> {
         self.outputs = (None, None);
-        let mut ended = None;
-        let mut line = String::new();
-        loop {
-            line.clear();
-            match self.reports.read_line(&mut line).await {
-                Ok(0) | Err(_) => break,
-                Ok(_) => {}
-            }
-            match serde_json::from_str(&line) {
-                Ok(Report::Began(main)) => self.main = Some(main),
-                Ok(Report::Exited(code)) => ended = Some(Ended::Exited(code)),
-                Ok(Report::Signalled(signal)) => ended = Some(Ended::Signalled(signal)),
-                Ok(Report::TooManyProcesses(most)) => {
-                    ended = Some(Ended::TooManyProcesses(most));
-                }
-                Ok(Report::Failed(why)) => return Err(Error::Command(why)),
-                Err(_) => {}
-            }
+        while let Ok(1..) = self.reports.read_until(b'\n', &mut self.line).await {
+            self.hear();
         }
         let _ = self.supervisor.wait().await;
-        if ended.is_none() {
-            self.abandon();
+        match self.ended.take() {
+            Some(ended) => ended,
+            None => {
+                self.abandon();
+                let why = "the process that supervised it was ended";
+                Err(Error::Command(why.to_owned()))
+            }
         }
-        ended.ok_or_else(|| Error::Command("the process that supervised it was ended".to_owned()))
+    }
+
+    /// Takes the report that has come.
+    fn hear(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        match serde_json::from_slice(&line) {
+            Ok(Report::Began(main)) => self.main = Some(main),
+            Ok(Report::Used(millis)) => {
+                self.used.send_replace(Duration::from_millis(millis));
+            }
+            Ok(Report::Exited(code)) => self.ended = Some(Ok(Ended::Exited(code))),
+            Ok(Report::Signalled(signal)) => self.ended = Some(Ok(Ended::Signalled(signal))),
+            Ok(Report::TooManyProcesses(most)) => {
+                self.ended = Some(Ok(Ended::TooManyProcesses(most)));
+            }
+            Ok(Report::Failed(why)) => self.ended = Some(Err(Error::Command(why))),
+            Err(_) => {}
+        }
     }
 
     /// The supervisor is gone and can end nothing: the group of the command is all that is known of it.
@@ -150,5 +187,13 @@ impl RunningCommand {
         if let Some(group) = self.main.and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }
+    }
+}
+
+/// Reads from an output, if it is open; else it never ends.
+async fn some(output: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> io::Result<usize> {
+    match output {
+        Some(output) => output.read(buffer).await,
+        None => std::future::pending().await,
     }
 }

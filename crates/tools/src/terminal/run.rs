@@ -1,5 +1,6 @@
 //! The skill `terminal-run`, which needs an approval.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -14,6 +15,9 @@ use super::{Capped, CommandLine, Ended, RunningCommand, Shell};
 use crate::error::Error;
 use crate::path::ProjectPath;
 use crate::sandbox::{NOT_RUN, Network};
+
+/// The least memory that a command is begun with, in bytes. With less of the budget left it is refused.
+const LEAST_MEMORY: u64 = 16 << 20;
 
 /// How long output is gathered before it is passed on: each part that is passed on is stored.
 const GATHER: Duration = Duration::from_millis(200);
@@ -96,9 +100,16 @@ impl TerminalRun {
     async fn run(&self, input: Run, ctx: Context) -> Result<Ran, SkillError> {
         let command = input.line()?;
         let time = input.time(&self.0);
+        // The limit on its memory counts for the budgets of the turn, and is no more than they leave.
+        let account = ctx.account();
+        let mut bounds = self.0.sandbox().bounds;
+        let left = account.memory_left().filter(|left| *left >= LEAST_MEMORY);
+        bounds.data_bytes = left.map_or(bounds.data_bytes, |left| left.min(bounds.data_bytes));
+        let held = account.hold_while(bounds.data_bytes);
+        let _held = held.map_err(|exceeded| SkillError::failed(exceeded.to_string()))?;
         let running = self
             .0
-            .start(&command)
+            .start_within(&command, bounds, account.limits_cpu())
             .await
             .map_err(|error| failed(&error))?;
         Followed::new(&self.0, ctx)
@@ -106,7 +117,7 @@ impl TerminalRun {
             .await
     }
 
-    /// What is not said is written out, so that an approval names it.
+    /// Fills in the defaults, so that the approval shows all values.
     async fn bind(&self, input: Run) -> Result<Option<Value>, SkillError> {
         let command = input.line()?;
         let mut bound = json!({ "command": command.line, "network": input.network });
@@ -192,6 +203,8 @@ struct Followed {
     /// How much may still be passed on.
     room: usize,
     begun: bool,
+    /// The processor time that was charged.
+    charged: Duration,
 }
 
 impl Followed {
@@ -209,6 +222,7 @@ impl Followed {
             gathered: String::new(),
             room: limits.streamed_bytes,
             begun: false,
+            charged: Duration::ZERO,
         }
     }
 
@@ -220,6 +234,7 @@ impl Followed {
     ) -> Result<Ran, SkillError> {
         let began = Instant::now();
         let cancelled = self.ctx.cancelled();
+        let mut used = running.used();
         let mut timed_out = false;
         let mut stopping = false;
         let mut pass_on = began + GATHER;
@@ -230,6 +245,7 @@ impl Followed {
                     Ok(None) => break,
                     Err(error) => return Err(SkillError::failed(format!("output of the command: {error}"))),
                 },
+                Ok(()) = used.changed() => self.charge(*used.borrow_and_update()),
                 () = sleep_until(pass_on), if !self.gathered.is_empty() => {
                     self.pass_on(false).await?;
                     pass_on = Instant::now() + GATHER;
@@ -246,7 +262,15 @@ impl Followed {
             }
         }
         let sandbox = running.sandbox();
-        let ended = running.finish().await.map_err(|error| failed(&error))?;
+        let mut finish = pin!(running.finish());
+        let ended = loop {
+            tokio::select! {
+                ended = &mut finish => break ended,
+                Ok(()) = used.changed() => self.charge(*used.borrow_and_update()),
+            }
+        };
+        self.charge(*used.borrow());
+        let ended = ended.map_err(|error| failed(&error))?;
         if cancelled.is_cancelled() {
             return Err(SkillError::Cancelled);
         }
@@ -274,6 +298,13 @@ impl Followed {
             milliseconds: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
             note,
         })
+    }
+
+    /// Charges what was used since the last time. Where that is too much, the turn ends at the next wait, and the command with it.
+    fn charge(&mut self, used: Duration) {
+        let more = used.saturating_sub(self.charged);
+        self.charged = self.charged.max(used);
+        self.ctx.account().charge(more);
     }
 
     fn take(&mut self, bytes: &[u8]) {

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as Socket;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -45,13 +46,15 @@ impl Default for Size {
     }
 }
 
-/// Something that was typed, and by whom. What the terminal shows does not tell.
+/// A piece of input with the name of the typist, which the output of the terminal does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
     pub by: String,
     pub text: Vec<u8>,
     /// The cursor of the output at that moment.
     pub at: u64,
+    /// Its number among all that was typed in this terminal, from 1.
+    pub number: u64,
 }
 
 /// A part of the output.
@@ -60,23 +63,34 @@ pub struct Followed {
     pub bytes: Vec<u8>,
     /// Where the next part begins.
     pub cursor: u64,
-    /// How many bytes before this part are kept no longer.
+    /// How many bytes before this part were dropped already.
     pub missed: u64,
     /// The terminal has ended, and this is all.
     pub ended: Option<Ended>,
 }
 
 /// The open terminals of a project, by their ids. Clones are the same. Dropping the last one ends them all.
+///
+/// It owns a handle on each [`Terminal`] together with a permit. The permit is taken before the shell is started and
+/// is released when the entry goes: callers that open terminals at the same time cannot start more than the limit,
+/// which a count of the entries would let them do. A terminal of which the shell has ended stays in the list, with its
+/// last output, until it is closed.
+///
+/// Closing drops the running command; the supervisor of the sandbox then ends every process that the shell left, also
+/// those in sessions of their own. A handle that a reader still has does not keep the processes alive: it reads the
+/// rest of the output and then the end.
+///
+/// Terminals are not stored. They end with the server, also when it is killed: the supervisor sees its socket close.
 #[derive(Clone, Debug)]
 pub struct Terminals {
     shell: Shell,
-    open: Arc<Mutex<BTreeMap<String, Place>>>,
+    open: Arc<Mutex<BTreeMap<String, OpenTerminal>>>,
     places: Arc<Semaphore>,
 }
 
 /// An open terminal, with the permit that bounds how many there are.
 #[derive(Debug)]
-struct Place {
+struct OpenTerminal {
     terminal: Terminal,
     _permit: OwnedSemaphorePermit,
 }
@@ -98,7 +112,7 @@ impl Terminals {
             return Err(Error::Command(why));
         };
         let terminal = Terminal::open(&self.shell, by, size, network).await?;
-        let place = Place {
+        let place = OpenTerminal {
             terminal: terminal.clone(),
             _permit: permit,
         };
@@ -129,7 +143,7 @@ impl Terminals {
 ///
 /// One name holds it: others read along and cannot type until they take it. So two typists do not mix their lines, and
 /// an agent cannot finish a line that a person began. What was typed is kept with its name apart from the output, since
-/// an echo looks the same whoever typed it.
+/// an echo does not show which of them typed it.
 #[derive(Clone)]
 pub struct Terminal {
     inner: Arc<Inner>,
@@ -143,6 +157,10 @@ struct Inner {
     state: Arc<Mutex<State>>,
     /// Counts changes of the state.
     changed: watch::Receiver<u64>,
+    /// Who may type; told when it changes.
+    holder: watch::Sender<Option<String>>,
+    /// The name that opened it, and when, in milliseconds since 1970.
+    opened: (String, i64),
     /// Follows the output, and holds the running command.
     following: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -153,6 +171,8 @@ struct State {
     /// How many bytes came before those that are kept.
     before: u64,
     typed: VecDeque<Typed>,
+    /// How much was typed, also what is kept no longer.
+    typings: u64,
     holder: Option<String>,
     ended: Option<Ended>,
 }
@@ -217,6 +237,8 @@ impl Terminal {
                 master,
                 state,
                 changed,
+                holder: watch::Sender::new(Some(by.to_owned())),
+                opened: (by.to_owned(), now()),
                 following: Mutex::new(Some(AbortOnDropHandle::new(tokio::spawn(follow)))),
             }),
         })
@@ -239,9 +261,36 @@ impl Terminal {
         lock(&self.inner.state).holder.clone()
     }
 
+    /// Told when another name may type.
+    pub fn holders(&self) -> watch::Receiver<Option<String>> {
+        self.inner.holder.subscribe()
+    }
+
+    /// The name that opened it, and when, in milliseconds since 1970.
+    pub fn opened(&self) -> (&str, i64) {
+        (&self.inner.opened.0, self.inner.opened.1)
+    }
+
+    pub fn has_ended(&self) -> bool {
+        lock(&self.inner.state).ended.is_some()
+    }
+
     /// From now on this name may type, and no other. Returns the name that could before.
     pub fn take(&self, by: &str) -> Option<String> {
-        lock(&self.inner.state).holder.replace(by.to_owned())
+        let before = lock(&self.inner.state).holder.replace(by.to_owned());
+        self.inner.holder.send_replace(Some(by.to_owned()));
+        before
+    }
+
+    /// This name gives it back: from now on every name may type. False if another name holds it.
+    pub fn release(&self, by: &str) -> bool {
+        let mut state = lock(&self.inner.state);
+        let is_holder = state.holder.as_deref().is_none_or(|it| it == by);
+        if is_holder {
+            state.holder = None;
+            self.inner.holder.send_replace(None);
+        }
+        is_holder
     }
 
     /// Types something as this name, which must hold the terminal.
@@ -263,10 +312,13 @@ impl Terminal {
                 return Err(Error::Command("the terminal has ended".to_owned()));
             }
             let at = state.cursor();
+            state.typings += 1;
+            let number = state.typings;
             state.typed.push_back(Typed {
                 by: by.to_owned(),
                 text: text.to_owned(),
                 at,
+                number,
             });
             if state.typed.len() > TYPED {
                 state.typed.pop_front();
@@ -279,9 +331,16 @@ impl Terminal {
         typed.map_err(|error| Error::Command(error.to_string()))
     }
 
-    /// What was typed, and by whom, the first first.
+    /// What was typed, each with the name of the typist, oldest first.
     pub fn typed(&self) -> Vec<Typed> {
         lock(&self.inner.state).typed.iter().cloned().collect()
+    }
+
+    /// What was typed after the typing of this number.
+    pub fn typed_after(&self, number: u64) -> Vec<Typed> {
+        let state = lock(&self.inner.state);
+        let after = state.typed.iter().filter(|it| it.number > number);
+        after.cloned().collect()
     }
 
     pub fn resize(&self, size: Size) -> Result<(), Error> {
@@ -351,7 +410,8 @@ async fn follow(
 }
 
 /// Reads the output in a thread of its own, since reading a terminal blocks. It ends when the last process that has the
-/// terminal closes it, for which Linux gives an error.
+/// terminal closes it, for which Linux gives an error. Nothing joins the thread: the supervisor ends every process of the
+/// terminal when the command is dropped, and the receiver that is returned tells that the output is complete.
 fn read(
     master: &Arc<OwnedFd>,
     state: &Arc<Mutex<State>>,
@@ -398,6 +458,11 @@ fn resize(master: &OwnedFd, size: Size) -> rustix::io::Result<()> {
         ws_ypixel: 0,
     };
     tcsetwinsize(master, size)
+}
+
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -106,7 +106,7 @@ async fn a_file_is_moved_into_a_folder_or_renamed_and_overwrites_nothing() {
     let taken = json!({ "from": "archive/notes.md", "to": "archive/old.md" });
     assert_eq!(
         refused(&bed, "file-move", taken).await,
-        "could not move /project/archive/old.md: there is something of that name already"
+        "could not move /project/archive/old.md: a file or folder with this name exists"
     );
     assert_eq!(
         refused(

@@ -64,7 +64,7 @@ async fn status(agent: AgentHandle, caller: &Principal) -> Result<AgentStatus, F
     let mut tasks = status.tasks.iter();
     let current = tasks.find(|(_, by)| is_for(caller, by));
     Ok(AgentStatus {
-        current_task: current.map(|(task, _)| task.clone()),
+        current_task: current.map(|(task, _)| task.to_string()),
         queue_length: status.queue.len(),
         status: shown_to(caller, status),
         accept: (!offered.is_empty()).then(|| accept_command(agent.id())),

@@ -24,6 +24,9 @@ pub fn routes(population: Population, rights: Rights, agents: Vec<ListedAgent>) 
         .with_state(state)
 }
 
+/// The name of the rules that answer where there is no model.
+const RULES: &str = "rules";
+
 #[derive(Clone)]
 struct Listing {
     population: Population,
@@ -39,7 +42,13 @@ async fn list(State(listing): State<Listing>, caller: Caller) -> Response<Body> 
         }
         let mut agent = agent.clone();
         if let Ok(handle) = listing.population.find(&agent.id).await {
-            agent.paused = handle.status().await.is_ok_and(|it| it.paused);
+            if let Ok(status) = handle.status().await {
+                agent.paused = status.paused;
+                let state = serde_json::to_value(status.state).unwrap_or_default();
+                agent.state = state.as_str().map(str::to_owned);
+            }
+            let model = listing.population.model_name(&agent.id);
+            agent.model = Some(model).filter(|it| it != RULES);
         }
         agents.push(agent);
     }

@@ -4,8 +4,10 @@
 //! A caller sees and answers what was asked for this caller; one with the permission `operate` sees and answers
 //! everything. `agent` names the agent in the query; without it the default agent is meant.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use access::{Permission, Principal};
-use agent::{AgentHandle, Approval, Error, Grant, Population, Status};
+use agent::{AgentHandle, Approval, Change, Error, EventKind, Grant, Population, Status};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
@@ -63,7 +65,7 @@ impl Waiting {
 }
 
 /// Whether what was asked for one caller is for another to see.
-pub(super) fn is_for(caller: &Principal, owner: &str) -> bool {
+pub(crate) fn is_for(caller: &Principal, owner: &str) -> bool {
     caller.may(Permission::Operate) || caller.to_string() == owner
 }
 
@@ -78,35 +80,83 @@ async fn list(
         let approvals = approvals.filter(|it| waiting.may_see(&caller, &it.by));
         let questions = status.questions.iter();
         let questions = questions.filter(|it| waiting.may_see(&caller, &it.by));
+        let mut approvals: Vec<WaitingApproval> = approvals.map(shown).collect();
+        let ids = approvals.iter().map(|it| it.id.clone());
+        let ids: Vec<String> = ids.collect();
+        let ids = ids.iter().map(String::as_str).collect();
+        let previews = previews(&agent, &ids).await.map_err(failure)?;
+        for approval in &mut approvals {
+            if let Some((preview, event)) = previews.get(&approval.id) {
+                approval.preview = Some(preview.clone());
+                approval.event = Some(*event);
+            }
+        }
         Ok(WaitingApprovals {
             agent: agent.id().to_owned(),
-            approvals: approvals.map(shown).collect(),
+            approvals,
             questions: questions.map(asked).collect(),
         })
     };
     respond(listed.await)
 }
 
-fn shown(approval: &Approval) -> WaitingApproval {
+/// How many records are looked at for one preview, and how many at once. What waits was asked not long ago.
+const LOOK: (u64, u64) = (20_480, 512);
+
+/// What a person was shown of the approvals with these ids, each with the event by which it was asked. It is read from the
+/// journal, backwards.
+pub(crate) async fn previews(
+    agent: &AgentHandle,
+    ids: &BTreeSet<&str>,
+) -> Result<BTreeMap<String, (String, u64)>, Error> {
+    let mut found = BTreeMap::new();
+    if ids.is_empty() {
+        return Ok(found);
+    }
+    agent.settle().await?;
+    let last = agent.last_event().await?;
+    let mut before = last + 1;
+    while found.len() < ids.len() && before > 1 && last.saturating_sub(before) < LOOK.0 {
+        let after = (before - 1).saturating_sub(LOOK.1);
+        let count = usize::try_from(before - 1 - after).unwrap_or_default();
+        for (number, record) in agent.records(after, count).await? {
+            let EventKind::Wanted { shown, .. } = &record.event.what else {
+                continue;
+            };
+            for change in &record.changes {
+                if let Change::Asked { approval } = change
+                    && ids.contains(&*approval.uuid)
+                {
+                    found.insert(approval.uuid.clone(), (shown.clone(), number));
+                }
+            }
+        }
+        before = after + 1;
+    }
+    Ok(found)
+}
+
+pub(super) fn shown(approval: &Approval) -> WaitingApproval {
     WaitingApproval {
         id: approval.uuid.clone(),
         skill: approval.skill.clone(),
         by: approval.by.clone(),
-        task: approval.turn.clone(),
+        task: approval.turn.to_string(),
         conversation: approval.conversation.clone(),
         input: approval.input.clone(),
         notes: approval.notes.clone(),
         at: approval.at,
         until: approval.until,
         preview: (!approval.shown.is_empty()).then(|| approval.shown.clone()),
+        event: None,
     }
 }
 
-fn asked(question: &agent::WaitingQuestion) -> WaitingQuestion {
+pub(super) fn asked(question: &agent::WaitingQuestion) -> WaitingQuestion {
     WaitingQuestion {
         id: question.id.clone(),
         by: question.by.clone(),
-        task: question.task.clone(),
+        task: question.task.to_string(),
         conversation: question.conversation.clone(),
         question: question.question.clone(),
         at: question.at,
@@ -178,7 +228,7 @@ async fn grants(
     respond(listed.await)
 }
 
-fn granted(grant: &Grant) -> ListedGrant {
+pub(super) fn granted(grant: &Grant) -> ListedGrant {
     let (field, prefix) = grant.prefix.clone().unzip();
     ListedGrant {
         id: grant.key(),

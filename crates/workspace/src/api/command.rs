@@ -123,7 +123,7 @@ async fn initialize(
     respond(initialized.await)
 }
 
-/// What a client is told where its wishes are not fulfilled.
+/// The note for a client that asked for a model or mode which is not available.
 fn note(chosen: &Chosen, model: Option<&str>) -> Option<String> {
     let by = match model {
         Some(model) => format!("the configured model {model} answers"),

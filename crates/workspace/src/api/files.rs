@@ -18,13 +18,15 @@ use axum::http::{Response, StatusCode};
 use axum::routing::get;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{Case, Error, ListingKind, Project, ProjectPath, Query};
+use tools::{Case, Error, History, ListingKind, Project, ProjectPath, Query};
 
 use super::agent::failure;
+use super::terminals::Terminals;
 use super::{Caller, Failure, Fields, read, respond, whole};
 use crate::chat::Chat;
 use language::{is_code, language};
 
+mod changes;
 mod language;
 
 /// How deep a tree is shown by default, and at most; how many entries it has at most.
@@ -38,7 +40,17 @@ const HITS: (usize, usize) = (50, 500);
 const MAX_BODY: usize = 8 << 20;
 
 /// The projects of agents, by their ids. An agent of which nothing is kept has none.
-pub type Projects = Arc<dyn Fn(&str) -> Option<Project> + Send + Sync>;
+pub type Projects = Arc<dyn Fn(&str) -> Option<ProjectParts> + Send + Sync>;
+
+/// The project of an agent, with what goes on in it.
+#[derive(Clone, Debug)]
+pub struct ProjectParts {
+    pub project: Project,
+    /// What agents changed in it. None: it is not kept.
+    pub history: Option<History>,
+    /// None: the agent runs no commands.
+    pub terminals: Option<Terminals>,
+}
 
 #[derive(Clone)]
 struct Files {
@@ -55,6 +67,7 @@ pub fn routes(chat: Chat, projects: Projects) -> Router {
             get(content).put(put).layer(DefaultBodyLimit::max(MAX_BODY)),
         )
         .route("/api/files/search", get(search))
+        .merge(changes::routes())
         .with_state(Files { chat, projects })
 }
 
@@ -65,16 +78,24 @@ impl Files {
         named: Option<&str>,
     ) -> Result<(AgentHandle, Project), Failure> {
         let agent = self.chat.agent(caller, named).await?;
-        let project = (self.projects)(agent.id()).ok_or_else(|| {
-            let why = format!("agent {:?} has no project folder", agent.id());
-            Failure::new(StatusCode::NOT_FOUND, "no_project", why)
-        })?;
-        Ok((agent, project))
+        let parts = project_of(&self.projects, &agent)?;
+        Ok((agent, parts.project))
     }
 }
 
+/// The project of an agent.
+pub(crate) fn project_of(
+    projects: &Projects,
+    agent: &AgentHandle,
+) -> Result<ProjectParts, Failure> {
+    projects(agent.id()).ok_or_else(|| {
+        let why = format!("agent {:?} has no project folder", agent.id());
+        Failure::new(StatusCode::NOT_FOUND, "no_project", why)
+    })
+}
+
 /// Does something with the disk, beside the threads that serve.
-async fn on_disk<T: Send + 'static>(
+pub(crate) async fn on_disk<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Failure> {
     match tokio::task::spawn_blocking(work).await {
@@ -94,9 +115,9 @@ async fn on_disk<T: Send + 'static>(
 #[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
 fn refused(error: Error) -> Failure {
     let status = match error.code() {
-        "not-found" => StatusCode::NOT_FOUND,
+        "not-found" | "no-change" => StatusCode::NOT_FOUND,
         "outside-workspace" | "denied" => StatusCode::FORBIDDEN,
-        "changed" | "exists" => StatusCode::CONFLICT,
+        "changed" | "changed-since" | "does-not-fit" | "exists" => StatusCode::CONFLICT,
         "too-large" => StatusCode::PAYLOAD_TOO_LARGE,
         "io" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
@@ -147,7 +168,7 @@ fn children(
     let mut all = listed.incomplete.is_none();
     let mut nodes = Vec::new();
     for entry in listed.entries {
-        // A folder that is a file lists itself.
+        // Listing a file returns the file itself.
         if entry.path == *path {
             return Err(Error::NotFound(path.clone()));
         }

@@ -18,8 +18,8 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::reply::{
-    AuditCounts, Contradicted, Forgotten, Found, Graph, Imported, Recalled, RecordView, Stored,
-    TaskContext,
+    AuditCounts, Contradicted, Forgotten, Graph, Imported, Recalled, RecordView, Stored,
+    TaskContext, VectorHits,
 };
 use super::{
     Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, respond, response, whole,
@@ -133,14 +133,14 @@ async fn query(Subject { space, .. }: Subject, query: Query) -> Result<Recalled,
     })
 }
 
-async fn search(Subject { space, .. }: Subject, search: Search) -> Result<Found, Failure> {
+async fn search(Subject { space, .. }: Subject, search: Search) -> Result<VectorHits, Failure> {
     let answer = space.recall(search.recall()).await.map_err(failure)?;
     let results = answer.hits.iter().map(|hit| {
         let mut shown = shapes::hit(hit);
         shown.similarity = Some(hit.similarity.unwrap_or(hit.relevance).into());
         shown
     });
-    Ok(Found {
+    Ok(VectorHits {
         results: results.collect(),
         retriever: answer.retriever.clone(),
     })

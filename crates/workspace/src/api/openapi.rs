@@ -16,9 +16,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
+use described::named::NAMED;
 use described::{Described, Kind, described};
 
-mod described;
+pub(crate) mod described;
 
 #[cfg(test)]
 #[path = "openapi_tests.rs"]
@@ -80,7 +81,7 @@ pub fn document(rows: &[RouteRule], url: &str) -> Value {
         "servers": [{ "url": url }],
         "paths": paths,
         "components": {
-            "schemas": { "Error": error_schema() },
+            "schemas": schemas(),
             "securitySchemes": {
                 "bearer": { "type": "http", "scheme": "bearer" },
                 "token": { "type": "apiKey", "in": "query", "name": "token" },
@@ -89,6 +90,16 @@ pub fn document(rows: &[RouteRule], url: &str) -> Value {
         // Whether credentials are needed is a setting of the server.
         "security": [{}, { "bearer": [] }, { "token": [] }],
     })
+}
+
+/// The schemas that others refer to.
+fn schemas() -> Value {
+    let named = NAMED.iter();
+    let mut schemas: Map<String, Value> = named
+        .map(|(name, fields)| ((*name).to_owned(), object(fields)))
+        .collect();
+    schemas.insert("Error".to_owned(), error_schema());
+    schemas.into()
 }
 
 fn error_schema() -> Value {
@@ -225,7 +236,19 @@ fn schema(kind: &str) -> Value {
         "list" => json!({ "type": "array" }),
         "strings" => json!({ "type": "array", "items": { "type": "string" } }),
         "objects" => json!({ "type": "array", "items": { "type": "object" } }),
+        "integers" => json!({ "type": "array", "items": { "type": "integer" } }),
         "any" => json!({}),
+        named if named.starts_with(|it: char| it.is_ascii_uppercase()) => {
+            let (name, listed) = match named.strip_suffix("[]") {
+                Some(name) => (name, true),
+                None => (named, false),
+            };
+            let one = json!({ "$ref": format!("#/components/schemas/{name}") });
+            match listed {
+                true => json!({ "type": "array", "items": one }),
+                false => one,
+            }
+        }
         words => {
             let words: Vec<&str> = words.split('|').collect();
             json!({ "type": "string", "enum": words })

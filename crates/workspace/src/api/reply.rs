@@ -67,6 +67,12 @@ pub struct ListedAgent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     pub paused: bool,
+    /// What it does at the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The name of the model that answers for it; none: rules do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// The reply to `GET /api/agent/law`.
@@ -142,6 +148,9 @@ pub struct WaitingApproval {
     /// The change or the command, as a person is shown it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// The event of the journal by which it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
 }
 
 /// A question that waits for a person and is no approval: of a skill, of a tool server, of another agent, or of the agent
@@ -291,7 +300,7 @@ pub struct Recalled {
 
 /// The reply to `POST /api/memory/vector-search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct VectorHits {
     pub results: Vec<RecordHit>,
     pub retriever: String,
 }

@@ -2,8 +2,8 @@
 
 use access::{RouteRule, route_rules};
 
-/// The rules of the routes of this crate. `for named`: not for the anonymous caller, because the words of callers are not
-/// for strangers, also where the door is open.
+/// The rules of the routes of this crate. `for named`: not for the anonymous caller, because it must not
+/// see the texts of callers, also with `--open`.
 pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/agents": reads;
     // The document gives these three to users. What a caller is shown is its own, unless it operates the server.
@@ -26,6 +26,13 @@ pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/files/content": reads needs ReadFiles;
     "PUT" "/api/files/content": changes needs WriteFiles;
     "GET" "/api/files/search": reads needs ReadFiles;
+    "GET" "/api/files/changes": reads needs ReadFiles;
+    "POST" "/api/files/undo": changes needs WriteFiles;
+    "POST" "/api/files/diff": changes needs WriteFiles;
+    // A terminal runs what is typed, without a question for each command.
+    "GET" "/api/terminals": reads needs ExecuteCommands;
+    "POST" "/api/terminals": changes needs ExecuteCommands;
+    "DELETE" "/api/terminals/{id}": changes needs ExecuteCommands;
     // The law is for all callers, and the journal has the requests of all.
     "GET" "/api/agent/law": reads needs Operate;
     "PUT" "/api/agent/law": changes needs Operate;
@@ -40,6 +47,15 @@ pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/agent/laws": reads needs Operate;
     "GET" "/api/agent/diff": reads needs Operate;
     "GET" "/api/agent/why": reads needs Operate;
+    "GET" "/api/journal": reads needs Operate;
+    "GET" "/api/journal/{event}": reads needs Operate;
+    "GET" "/api/journal/{event}/state": reads needs Operate;
+    "GET" "/api/journal/{event}/prompt": reads needs Operate;
+    // A caller finds and sees what it said, and its own tasks.
+    "GET" "/api/search": reads for named;
+    "GET" "/api/tasks": reads;
+    "GET" "/api/tasks/{id}": reads;
+    "POST" "/api/tasks/{id}/cancel": changes;
     // Callers see and answer what was asked for them; with `operate`, what was asked for all.
     "GET" "/api/approvals": reads;
     "POST" "/api/approvals/{id}": changes needs Approve;
@@ -49,6 +65,10 @@ pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/capabilities": reads for named;
     "POST" "/api/capabilities": changes for named;
     "DELETE" "/api/capabilities/{id}": changes for named;
+    "GET" "/api/status": reads;
+    "GET" "/api/model": reads needs Operate;
+    "PUT" "/api/model": changes needs Admin;
+    "DELETE" "/api/model": changes needs Admin;
     // Users, and the secrets that agents use.
     "GET" "/api/users": reads needs Admin;
     "POST" "/api/users": changes needs Admin;

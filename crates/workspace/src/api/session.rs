@@ -17,8 +17,8 @@ use super::time::shown_time;
 use super::users::failure;
 use super::{Caller, Failure, Rights, respond};
 
-/// Signs a token for a user; gives the token and when it expires, in seconds since 1970, or why there is none.
-pub type IssueToken = Arc<dyn Fn(&str) -> Result<(String, u64), String> + Send + Sync>;
+/// Signs a token for a user; gives the token and when it expires, in seconds since 1970.
+pub type IssueToken = Arc<dyn Fn(&str) -> Result<(String, u64), access::Error> + Send + Sync>;
 
 #[derive(Clone)]
 struct Sessions {

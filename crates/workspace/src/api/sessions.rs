@@ -1,7 +1,7 @@
 //! `/api/sessions`: the conversations of a caller with agents: listed, searched, read, renamed, archived, deleted, exported.
 //!
 //! What was said and done is read from the journals of agents; only title, archived and the time of last use are kept for a
-//! session. A deleted session is not shown any more, and the journal keeps what happened.
+//! session. A deleted session is hidden; the journal keeps its events.
 
 use agent::{AgentHandle, Owner};
 use axum::Router;
@@ -23,7 +23,7 @@ use crate::chat::{Chat, Cursor, Envelope, MessageType};
 const PAGE: (usize, usize) = (200, 1_000);
 
 /// The most messages of an export, and of a session that is searched.
-const WHOLE: usize = 100_000;
+pub(super) const WHOLE: usize = 100_000;
 
 /// The longest title, in letters.
 const TITLE: usize = 200;
@@ -39,13 +39,18 @@ pub fn routes(chat: Chat) -> Router {
 }
 
 /// A session that a request is about.
-struct Found {
+struct FoundSession {
     agent: AgentHandle,
     owner: Owner,
     session: Session,
 }
 
-async fn find(chat: &Chat, caller: &Caller, id: &str, fields: &Fields) -> Result<Found, Failure> {
+async fn find(
+    chat: &Chat,
+    caller: &Caller,
+    id: &str,
+    fields: &Fields,
+) -> Result<FoundSession, Failure> {
     let agent = chat.agent(caller, fields.get("agent")).await?;
     let owner = Owner {
         caller: chat.parts().rights.caller(caller).to_string(),
@@ -58,7 +63,7 @@ async fn find(chat: &Chat, caller: &Caller, id: &str, fields: &Fields) -> Result
     check_session("id", id).map_err(|_| missing())?;
     let session = chat.sessions().find(&owner, agent.id()).await;
     let session = session.map_err(stored)?.ok_or_else(missing)?;
-    Ok(Found {
+    Ok(FoundSession {
         agent,
         owner,
         session,
@@ -110,7 +115,7 @@ async fn search(
     if session.title.to_lowercase().contains(query) {
         return Ok(Some(json!({ "title": session.title })));
     }
-    // An agent that is gone, or is not for this caller any more, tells nothing.
+    // The agent was removed, or does not admit this caller now: no match.
     let Ok(agent) = chat.agent(caller, Some(&session.agent)).await else {
         return Ok(None);
     };
@@ -289,7 +294,7 @@ fn listed_session(session: &Session) -> Value {
 }
 
 /// The author of a message and its words, if it has words.
-fn said(message: &Envelope) -> Option<(&'static str, String)> {
+pub(super) fn said(message: &Envelope) -> Option<(&'static str, String)> {
     let payload = &message.payload;
     let text = |name: &str| payload[name].as_str().map(str::to_owned);
     let (by, text) = match (message.kind, payload["action_type"].as_str()) {
@@ -342,7 +347,6 @@ fn invalid(field: &str, problem: &str) -> Failure {
 }
 
 /// The failure of the store.
-#[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
 pub(super) fn stored(error: store::Error) -> Failure {
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error)
 }

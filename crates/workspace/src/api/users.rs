@@ -17,6 +17,9 @@ use super::reply::{AddedUser, ListedUser, SavedLink, UserList};
 use super::time::shown_time;
 use super::{Caller, Failure, Rights, invalid, keys, read, respond, whole};
 
+/// What is said of a name that was removed and never was a user.
+const NOT_LISTED: &str = "it was no user of this server: tokens and other credentials of this name are refused from now on";
+
 #[derive(Clone, Debug)]
 struct Directory {
     users: Users,
@@ -103,8 +106,14 @@ async fn change(
 }
 
 async fn remove(State(directory): State<Directory>, Path(name): Path<String>) -> Response<Body> {
-    let removed = directory.users.remove(&name, SystemTime::now()).await;
-    respond(removed.map(shown).map_err(failure))
+    let users = &directory.users;
+    let was_listed = users.role_of(&name).is_some();
+    let removed = users.remove(&name, SystemTime::now()).await;
+    let removed = removed.map(|user| ListedUser {
+        note: (!was_listed).then(|| NOT_LISTED.to_owned()),
+        ..shown(user)
+    });
+    respond(removed.map_err(failure))
 }
 
 async fn link(State(directory): State<Directory>, Path(name): Path<String>) -> Response<Body> {
@@ -136,6 +145,7 @@ fn shown(user: User) -> ListedUser {
         role: user.role.name().to_owned(),
         keys: user.keys,
         created: shown_time(user.created),
+        note: None,
     }
 }
 

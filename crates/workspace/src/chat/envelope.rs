@@ -129,6 +129,11 @@ pub struct Cursor {
 }
 
 impl Cursor {
+    /// The event of the agent's journal that the message tells of.
+    pub fn event(self) -> u64 {
+        self.event
+    }
+
     /// Reads a cursor as it was handed out.
     pub fn read(text: &str) -> Option<Self> {
         let (event, index) = text.split_once('.')?;

@@ -1,7 +1,7 @@
 //! One follower of an agent's journal for all windows that are open: each gets the records of its session.
 //!
-//! A window that reads too slowly is let go of: its queue has a limit, nothing waits for it, and it goes on by reading the
-//! journal from where it was.
+//! A window that reads too slowly is removed: its queue is bounded and the feed never waits. The window then reads the
+//! journal from its last position.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,7 +49,19 @@ impl Feeds {
     }
 }
 
-/// The windows of one agent.
+/// The windows of one agent, and the one follower of its journal that feeds them all.
+///
+/// It owns a tokio task that reads the journal through [`agent::Watch`], and for each session the queues of the
+/// windows that are open on it. For every record the task takes the lock, puts the record into the queues of its
+/// sessions, and then moves `position` on. [`join`](Self::join) takes the same lock, so that a new window gets its
+/// position and its queue at one moment: records up to the position are in the journal, all later ones come by the
+/// queue, and none is missing or seen twice. With two locks, or with the position moved first, a record could fall
+/// between the two.
+///
+/// A queue has a limit and the task never waits for one: a full queue is removed, and its window reads the journal
+/// from its own position and joins again. Were the task to wait, one slow client would stop the chat of all others.
+/// Nothing of the chat is stored here; a feed can end at any time without loss. It ends when the journal cannot be
+/// followed, and with the last handle on it; the next window that asks [`Feeds`] begins another.
 #[derive(Debug)]
 pub(crate) struct Feed {
     windows: Arc<Mutex<Windows>>,
@@ -90,7 +102,7 @@ impl Feed {
                 let watched = match watched {
                     Ok(watched) => watched,
                     Err(error) => {
-                        tracing::error!(agent = id, %error, "chat: the journal cannot be followed");
+                        tracing::error!(agent = id, %error, "chat: following the journal failed");
                         break;
                     }
                 };

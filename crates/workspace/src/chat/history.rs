@@ -6,7 +6,7 @@ use agent::{AgentHandle, Owner, State, Telling};
 
 use super::Chat;
 use super::envelope::{Cursor, Envelope};
-use super::show::Place;
+use super::show::SessionAddress;
 
 /// How many records are read at once.
 const PAGE: usize = 512;
@@ -37,7 +37,7 @@ impl Chat {
         agent.settle().await?;
         let marked = (self.parts().about)(agent.id()).marked;
         let mut telling = Telling::new(owner.clone(), Arc::new(marked));
-        let place = Place {
+        let place = SessionAddress {
             agent: agent.id().to_owned(),
             session: owner.conversation.clone(),
         };

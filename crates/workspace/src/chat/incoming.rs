@@ -28,7 +28,7 @@ pub(crate) struct Incoming {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Said {
     Command(Command),
-    Answer(Answer),
+    Answer(ApprovalAnswer),
     Ping,
     Restore {
         session: String,
@@ -78,7 +78,7 @@ pub(crate) enum Attached {
 
 /// The payload of an `approval_response`: a decision about a call, or the answer to a question.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ApprovalAnswer {
     pub(crate) request_id: String,
     /// As the agent reads it: an object with `decision`, or words.
     pub(crate) given: Value,
@@ -106,6 +106,19 @@ impl Fault {
             message: message.into(),
             in_reply_to: None,
             session: None,
+        }
+    }
+
+    /// The same fault as one of a message that was read, or could not be read.
+    pub(crate) fn about(self, read: &Result<Incoming, Self>) -> Self {
+        let (in_reply_to, session) = match read {
+            Ok(read) => (read.id.clone(), read.session.clone()),
+            Err(fault) => (fault.in_reply_to.clone(), fault.session.clone()),
+        };
+        Self {
+            in_reply_to,
+            session,
+            ..self
         }
     }
 }
@@ -315,7 +328,7 @@ fn attachment(field: &str, value: &Value) -> Result<Attachment, Fault> {
     })
 }
 
-fn answer(payload: &Map<String, Value>) -> Result<Answer, Fault> {
+fn answer(payload: &Map<String, Value>) -> Result<ApprovalAnswer, Fault> {
     let request_id = match payload.get("request_id") {
         Some(Value::String(id)) if is_uuid_v4(id) => id.clone(),
         None | Some(Value::Null) => {
@@ -327,7 +340,7 @@ fn answer(payload: &Map<String, Value>) -> Result<Answer, Fault> {
         Some(other) => return Err(wrong("payload.request_id", "a UUID, version 4", other)),
     };
     let given = read_decision(payload, "payload.")?;
-    Ok(Answer { request_id, given })
+    Ok(ApprovalAnswer { request_id, given })
 }
 
 /// Reads a decision: `{decision, modified?, reason?}`, or `{answer}` in words. The result is what the agent reads.

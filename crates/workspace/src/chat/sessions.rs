@@ -49,7 +49,7 @@ pub(crate) struct Session {
     pub(crate) title: String,
     #[serde(default)]
     pub(crate) archived: bool,
-    /// The session is not listed any more; what happened stays in the journal.
+    /// The session is hidden from lists; its events stay in the journal.
     #[serde(default)]
     pub(crate) deleted: bool,
     /// What was chosen for it, as `initialize` got it.

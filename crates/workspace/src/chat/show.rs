@@ -1,6 +1,6 @@
 //! Moments of a conversation as messages of the chat.
 
-use agent::{End, Moment, MomentKind, Outcome, PlannedCall, Standing, State};
+use agent::{ApprovalState, EffectId, End, Moment, MomentKind, Outcome, PlannedCall, State};
 use serde_json::{Map, Value, json};
 
 use super::envelope::{
@@ -12,12 +12,12 @@ const MAX_OUTPUT: usize = 64 << 10;
 
 /// Which session of which agent messages are written for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SessionAddress {
     pub(crate) agent: String,
     pub(crate) session: String,
 }
 
-impl Place {
+impl SessionAddress {
     /// The messages that a record of the journal led to, from the moments that it tells.
     pub(crate) fn messages(&self, event: u64, moments: &[Moment]) -> Vec<Envelope> {
         let mut messages = Vec::new();
@@ -34,14 +34,14 @@ impl Place {
                 messages.push(Envelope {
                     id,
                     kind: shown.kind,
-                    timestamp: memory::format_time(moment.at),
+                    timestamp: timestamp(moment.at),
                     source: shown.source,
                     payload: shown.payload,
                     metadata: Metadata {
                         session_id: self.session.clone(),
                         agent_state: moment.state,
                         priority,
-                        task_id: moment.turn.clone(),
+                        task_id: moment.turn.clone().map(String::from),
                         cursor,
                     },
                 });
@@ -57,7 +57,7 @@ impl Place {
                 .id
                 .unwrap_or_else(|| uuid::Uuid::new_v4().to_string()),
             kind: passing.kind,
-            timestamp: memory::format_time(now()),
+            timestamp: timestamp(now()),
             source: match passing.kind {
                 MessageType::AgentAction => Source::Agent,
                 MessageType::WatchdogAlert => Source::Watchdog,
@@ -75,7 +75,7 @@ impl Place {
     }
 
     /// The id of the message that a thought becomes; the pieces that come before it have the same.
-    pub(crate) fn thought_id(&self, effect: u64) -> String {
+    pub(crate) fn thought_id(&self, effect: EffectId) -> String {
         thought_id(&self.agent, effect)
     }
 }
@@ -108,6 +108,13 @@ impl Passing {
 }
 
 /// The time, in milliseconds since 1970.
+/// A time as messages have it: RFC 3339, in UTC, with milliseconds.
+fn timestamp(at: memory::Millis) -> String {
+    let seconds = memory::format_time(at);
+    let millis = at.rem_euclid(1_000);
+    format!("{}.{millis:03}Z", seconds.trim_end_matches('Z'))
+}
+
 pub(crate) fn now() -> memory::Millis {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |it| {
@@ -115,7 +122,7 @@ pub(crate) fn now() -> memory::Millis {
     })
 }
 
-fn thought_id(agent: &str, effect: u64) -> String {
+fn thought_id(agent: &str, effect: EffectId) -> String {
     stable_id(&[agent, "thought", &effect.to_string()])
 }
 
@@ -234,7 +241,7 @@ fn command(message: &str, text: &str, note: Option<&Value>) -> Shown {
 /// how the model came to it is told before.
 fn thought(
     agent: &str,
-    effect: Option<u64>,
+    effect: Option<EffectId>,
     text: &str,
     reasoning: &str,
     calls: &[PlannedCall],
@@ -359,12 +366,12 @@ fn questioned(id: &str, text: &str) -> Shown {
         .with(Priority::High)
 }
 
-fn decided(id: &str, skill: &str, standing: &Standing, by: &str) -> Shown {
+fn decided(id: &str, skill: &str, standing: &ApprovalState, by: &str) -> Shown {
     let (decision, reason) = match standing {
-        Standing::Approved(_) => ("approve", None),
-        Standing::Rejected(why) => ("reject", Some(why.clone())),
-        Standing::Expired => ("expired", None),
-        Standing::Pending => ("pending", None),
+        ApprovalState::Approved(_) => ("approve", None),
+        ApprovalState::Rejected(why) => ("reject", Some(why.clone())),
+        ApprovalState::Expired => ("expired", None),
+        ApprovalState::Pending => ("pending", None),
     };
     let mut data = json!({ "request_id": id, "action": skill, "decision": decision, "by": by });
     if let Some(reason) = reason {

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::Chat;
 use super::envelope::{Cursor, Envelope, MessageType, Priority};
 use super::feed::Fed;
-use super::show::{Passing, Place, lines};
+use super::show::{Passing, SessionAddress, lines};
 
 /// How many records are read at once.
 const PAGE: usize = 256;
@@ -42,12 +42,12 @@ pub(super) enum From {
 
 /// What is known of a session at the moment, for messages that are not part of its record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct SessionState {
     pub(super) state: State,
     pub(super) cursor: Cursor,
 }
 
-impl Default for Standing {
+impl Default for SessionState {
     fn default() -> Self {
         Self {
             state: State::Idle,
@@ -56,15 +56,29 @@ impl Default for Standing {
     }
 }
 
-pub(super) type Shared = Arc<Mutex<Standing>>;
+pub(super) type Shared = Arc<Mutex<SessionState>>;
 
-/// A window, before it runs.
+/// One client that looks at one session: it tells the session from the journal, and then goes on with what happens.
+///
+/// It runs as a tokio task of its connection, which owns it: the end of the connection or another window in its place
+/// aborts it. It holds no state that must survive, only a reading position and a [`Telling`], both made again from the
+/// journal by the next window.
+///
+/// The order of a round is: join the [feed](super::feed::Feed); read the journal from the own position to its end;
+/// tell `ready`; then take records from the queue, without those that were read already. To read first and to join
+/// afterwards would lose what is recorded in between. When the queue is closed, because the window was too slow or the
+/// feed ended, the next round begins behind the last record that was read.
+///
+/// Recorded messages have a cursor and are sent once for each cursor behind `from`. Pieces of a thought have none:
+/// they are taken from the stream of the task, gathered for a moment, and left out while the client is behind, since
+/// the recorded message that follows has the whole text. Messages go to the connection with the number of the window,
+/// so that those of a window that was replaced meanwhile are not written.
 pub(super) struct Window {
     pub(super) chat: Chat,
     pub(super) caller: Principal,
     pub(super) agent: AgentHandle,
     pub(super) owner: Owner,
-    pub(super) place: Place,
+    pub(super) place: SessionAddress,
     pub(super) from: From,
     /// Its number among the windows of the connection. Messages bear it, so that those of a window that was replaced are
     /// not written.
@@ -123,7 +137,7 @@ impl Window {
         let feed = match self.chat.0.feeds.of(&self.agent).await {
             Ok(feed) => feed,
             Err(error) => {
-                tracing::warn!(agent = self.agent.id(), %error, "chat: an agent cannot be followed");
+                tracing::warn!(agent = self.agent.id(), %error, "chat: following an agent failed");
                 tokio::time::sleep(RETRY).await;
                 return Some(());
             }
@@ -133,7 +147,11 @@ impl Window {
         self.begin_listening(reading).await?;
         let mut pieces = Pieces::new();
         let mut thoughts = BTreeMap::new();
-        let mut heard: BTreeSet<String> = reading.telling.open_turns().cloned().collect();
+        let mut heard: BTreeSet<String> = reading
+            .telling
+            .open_turns()
+            .map(ToString::to_string)
+            .collect();
         for turn in &heard {
             self.listen(&mut pieces, turn).await;
         }
@@ -164,7 +182,7 @@ impl Window {
                     for event in events.into_iter().flatten() {
                         let piece = thoughts.entry(turn.clone()).or_default();
                         if let Some(message) = self.piece(&reading.telling, &turn, piece, &event) {
-                            // A client that is behind needs no pieces: the whole comes later.
+                            // A slow client skips pieces: it gets the whole text later.
                             let _ = self.out.try_send((self.number, Arc::new(message)));
                         }
                     }
@@ -180,7 +198,7 @@ impl Window {
             let page = match self.agent.records(reading.last, PAGE).await {
                 Ok(page) => page,
                 Err(error) => {
-                    tracing::warn!(agent = self.agent.id(), %error, "chat: the journal cannot be read");
+                    tracing::warn!(agent = self.agent.id(), %error, "chat: reading the journal failed");
                     tokio::time::sleep(RETRY).await;
                     continue;
                 }
@@ -235,7 +253,7 @@ impl Window {
         Some(())
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> SessionState {
         *self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -256,7 +274,7 @@ impl Window {
                     | MomentKind::Thought { .. }
                     | MomentKind::Ended { .. }
             );
-            turns.extend(moment.turn.clone().filter(|_| changes));
+            turns.extend(moment.turn.clone().map(String::from).filter(|_| changes));
         }
         let waiting = reading.telling.waiting_ids();
         reading.asked.retain(|id, _| waiting.contains(&**id));

@@ -17,7 +17,7 @@ use tokio::time::sleep;
 use super::ACCEPTED;
 use super::scenario::{BENCH, Figure, Setup};
 use crate::bench::address::Address;
-use crate::bench::load::{self, Place, WARM_UP};
+use crate::bench::load::{self, BenchTarget, WARM_UP};
 use crate::bench::options::Options;
 use crate::bench::rounds::{median_us, round};
 use crate::bench::server::Server;
@@ -53,12 +53,12 @@ pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
     let options = Options::parse(words, ACCEPTED)?;
     let known = BENCH.scenario(scenario);
     let scenario = known.ok_or_else(|| load::unknown(scenario))?;
-    let place = Place::new(url, options.pid)?;
+    let place = BenchTarget::new(url, options.pid)?;
     load::print(measure(&scenario.work, &place, &options))
 }
 
-async fn measure(setup: &Setup, place: &Place, options: &Options) -> Result<Value> {
-    let Place { address, pid } = place;
+async fn measure(setup: &Setup, place: &BenchTarget, options: &Options) -> Result<Value> {
+    let BenchTarget { address, pid } = place;
     match setup.figure {
         Figure::Memory => memory(setup, address, *pid, options.tasks).await,
         Figure::RequestsPerCommit | Figure::CommitsPerRequest => {

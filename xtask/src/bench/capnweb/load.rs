@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::ACCEPTED;
-use crate::bench::load::{self, Place, WARM_UP};
+use crate::bench::load::{self, BenchTarget, WARM_UP};
 use crate::bench::options::Options;
 use crate::bench::rounds::round;
 use crate::bench::server::Server;
@@ -53,7 +53,7 @@ pub(super) fn command(
 /// Runs one scenario and prints its figures as one line of JSON.
 pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
     let options = Options::parse(words, ACCEPTED)?;
-    let Place { address, pid } = Place::new(url, options.pid)?;
+    let BenchTarget { address, pid } = BenchTarget::new(url, options.pid)?;
     let mut load: Box<dyn Load> = match scenario {
         "call" => Box::new(call::Calls::open(&address, Writes::Together)?),
         "frames" => Box::new(call::Calls::open(&address, Writes::FrameByFrame)?),

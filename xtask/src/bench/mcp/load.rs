@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use super::ACCEPTED;
 use super::scenario::{BENCH, Setup, Work};
-use crate::bench::load::{self, Place, WARM_UP};
+use crate::bench::load::{self, BenchTarget, WARM_UP};
 use crate::bench::options::Options;
 use crate::bench::rounds::{median_us, round};
 use crate::bench::usage::ProcessorTime;
@@ -24,7 +24,7 @@ pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
     let options = Options::parse(words, ACCEPTED)?;
     let known = BENCH.scenario(scenario);
     let scenario = known.ok_or_else(|| load::unknown(scenario))?;
-    let place = Place::new(url, options.pid)?;
+    let place = BenchTarget::new(url, options.pid)?;
     load::print(measure(&scenario.work, &place, options.seconds))
 }
 
@@ -38,8 +38,8 @@ struct Totals {
 }
 
 /// Keeps the server busy and tells what that cost it.
-async fn measure(setup: &Setup, place: &Place, seconds: f64) -> Result<Value> {
-    let Place { address, pid } = place;
+async fn measure(setup: &Setup, place: &BenchTarget, seconds: f64) -> Result<Value> {
+    let BenchTarget { address, pid } = place;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let run = now.unwrap_or_default().as_nanos();
     let mut callers = Vec::new();

@@ -144,7 +144,7 @@ async fn calls(client: &Client, wire: &str, lacks: Lacks) {
         "{wire}"
     );
     webhooks(client, &asking.id, wire).await;
-    if !lacks.webhooks.contains(&client.way().binding.name) {
+    if !lacks.webhooks.contains(&client.endpoint().binding.name) {
         no_more_webhooks(client, &asking.id, wire).await;
     }
 }

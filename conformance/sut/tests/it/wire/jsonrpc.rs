@@ -369,7 +369,7 @@ async fn other_verbs_are_not_allowed() {
 async fn a_body_beyond_the_limit_is_refused_and_the_server_lives_on() {
     let sut = Sut::in_memory().await;
     let mut request = echo();
-    request["message"]["parts"][0]["text"] = "x".repeat(17 << 20).into();
+    request["message"]["parts"][0]["text"] = "x".repeat((16 << 20) + 1).into();
     let body = json_rpc("SendMessage", request).to_string();
     let (status, answer) = post_too_much(sut.address, PATH, &body).await;
     assert_eq!(status, 413, "{answer}");

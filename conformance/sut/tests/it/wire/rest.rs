@@ -228,7 +228,7 @@ async fn the_media_type_of_a_request_is_that_of_its_answer() {
 #[tokio::test]
 async fn a_body_beyond_the_limit_is_refused_and_the_server_lives_on() {
     let sut = Sut::in_memory().await;
-    let body = message(&"x".repeat(17 << 20)).to_string();
+    let body = message(&"x".repeat((16 << 20) + 1)).to_string();
     let (status, answer) = post_too_much(sut.address, "/a2a/rest/message:send", &body).await;
     assert_eq!((status, rest_failure(&answer).code), (413, 413), "{answer}");
     let mut caller = sut.caller(Binding::Rest).await;

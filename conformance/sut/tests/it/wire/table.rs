@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use a2a::binding::{Offers, Wire, routes};
+use a2a::binding::{BindingUses, Wire, routes};
 use a2a::event::{Event, EventStream};
 use a2a::service::Answering;
 use a2a::types::{
@@ -82,7 +82,10 @@ fn card() -> AgentCard {
 /// Serves until the test's runtime ends.
 async fn serve(card: AgentCard, error: Error) -> SocketAddr {
     let service = Arc::new(Failing { card, error });
-    let router: Router = routes(&Wire::new(service, Limits::default()), &Offers::default());
+    let router: Router = routes(
+        &Wire::new(service, Limits::default()),
+        &BindingUses::default(),
+    );
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let listener = Listener::bind(any, Options::default()).await.unwrap();
     let address = listener.address();

@@ -107,3 +107,66 @@ async fn every_operation_of_a_tenant_has_its_address() {
         assert!(!streamed.unwrap().rest().await.is_empty(), "{binding:?}");
     }
 }
+
+/// With the right id and a wrong tenant, each operation that names a task answers as if it did not exist.
+#[tokio::test]
+async fn no_operation_reaches_the_task_of_another_tenant() {
+    let sut = Sut::in_memory().await;
+    for binding in BINDINGS {
+        let tenant = format!("owner-of-{binding:?}");
+        let mut caller = sut.caller(binding).await;
+        let mut request = message(&tenant, "tck-cancel");
+        request["configuration"] = json!({"returnImmediately": true});
+        let sent = caller.call("SendMessage", request).await.unwrap();
+        let id = &sent["task"]["id"];
+        let config =
+            json!({"tenant": tenant, "taskId": id, "id": "c", "url": "http://127.0.0.1:9/"});
+        let made = caller.call("CreateTaskPushNotificationConfig", config);
+        made.await.unwrap();
+        for other in ["", "another"] {
+            for row in a2a::operation::TABLE {
+                let mut request = json!({"tenant": other, "taskId": id, "id": "c"});
+                match row.name {
+                    // They name no task.
+                    "ListTasks" | "GetExtendedAgentCard" => continue,
+                    "SendMessage" | "SendStreamingMessage" => {
+                        request = message(other, "tck-complete-task");
+                        request["message"]["taskId"] = id.clone();
+                    }
+                    "GetTask" | "CancelTask" | "SubscribeToTask" => {
+                        request = json!({"tenant": other, "id": id});
+                    }
+                    "CreateTaskPushNotificationConfig" => {
+                        request["url"] = json!("http://127.0.0.1:9/");
+                    }
+                    "ListTaskPushNotificationConfigs" => {
+                        request = json!({"tenant": other, "taskId": id});
+                    }
+                    _ => {}
+                }
+                let mut caller = sut.caller(binding).await;
+                let failure = match row.name {
+                    "SendStreamingMessage" | "SubscribeToTask" => {
+                        caller.open(row.name, request).await.map(drop).unwrap_err()
+                    }
+                    name => caller.call(name, request).await.map(drop).unwrap_err(),
+                };
+                assert_eq!(
+                    failure.reason(),
+                    Some("TASK_NOT_FOUND"),
+                    "{binding:?} {} as {other:?}",
+                    row.name
+                );
+            }
+        }
+        // It was neither cancelled nor continued.
+        let found = caller
+            .call("GetTask", json!({"tenant": tenant, "id": id}))
+            .await;
+        assert_eq!(
+            found.unwrap()["status"],
+            sent["task"]["status"],
+            "{binding:?}"
+        );
+    }
+}

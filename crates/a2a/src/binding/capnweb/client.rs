@@ -16,29 +16,32 @@ use super::value::{from_json, to_json};
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::client::channel::{Carried, Channel, Outgoing, Piece};
 use crate::client::dial::Dialer;
-use crate::client::{Error, Refusal, Way};
+use crate::client::{AgentEndpoint, Error, Refusal};
 use crate::error::Code;
 use crate::event::Format;
 use crate::operation::Replies;
 
 /// The wire to an agent: its address is that of the batches, or of the WebSocket.
-pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
-    let wrong = || Error::Card(format!("not an address of Cap'n Web: {:?}", way.url));
-    let url = match way.url.split_once("://") {
+pub(crate) fn channel(
+    endpoint: &AgentEndpoint,
+    dialer: &Arc<Dialer>,
+) -> Result<Arc<dyn Channel>, Error> {
+    let wrong = || Error::Card(format!("not an address of Cap'n Web: {:?}", endpoint.url));
+    let url = match endpoint.url.split_once("://") {
         Some(("http" | "ws", rest)) => format!("ws://{rest}"),
         Some(("https" | "wss", rest)) => format!("wss://{rest}"),
         _ => return Err(wrong()),
     };
     let url: Uri = url.parse().map_err(|_| wrong())?;
     url.host().ok_or_else(wrong)?;
-    Ok(Arc::new(Client(Arc::new(Shared {
+    Ok(Arc::new(CapnwebChannel(Arc::new(Shared {
         url,
         dialer: dialer.clone(),
         open: Mutex::new(None),
     }))))
 }
 
-struct Client(Arc<Shared>);
+struct CapnwebChannel(Arc<Shared>);
 
 struct Shared {
     url: Uri,
@@ -47,7 +50,7 @@ struct Shared {
     open: Mutex<Option<Connection>>,
 }
 
-impl Channel for Client {
+impl Channel for CapnwebChannel {
     fn format(&self) -> Format {
         Format::Json
     }
@@ -86,7 +89,7 @@ impl Channel for Client {
 }
 
 impl Shared {
-    /// The session, opened if there is none that lives.
+    /// The open session; a new one if there is none.
     async fn session(&self) -> Result<Connection, Error> {
         let mut open = self.open.lock().await;
         if let Some(session) = open

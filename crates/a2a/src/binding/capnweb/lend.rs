@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use ::capnweb::{
-    Arguments, Capability, Description, Member, Object, Reply as Answer, Target, Value,
+    Arguments, Capability, Description, Member, Object, Reply as CapnwebReply, Target, Value,
 };
 use access::capability::{self, Lent, PREFIX};
 use access::{Attenuation, Bounds, Credentials, Permissions, Refusal};
@@ -49,15 +49,15 @@ impl Target for GrantObject {
         }
     }
 
-    fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> Answer {
+    fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> CapnwebReply {
         match method {
             Self::LEND => {
                 let lent = self.agent.borrowed();
-                Answer::ready(Value::Stub(Capability::new(lent)))
+                CapnwebReply::ready(Value::Stub(Capability::new(lent)))
             }
             Self::REVOKE => {
                 self.lent.revoke();
-                Answer::ready(())
+                CapnwebReply::ready(())
             }
             method => Arc::new(self.agent.clone()).call(method, arguments),
         }
@@ -201,6 +201,6 @@ impl From<capability::Error> for Error {
 }
 
 /// An answer that fails.
-pub(super) fn failed(error: &Error) -> Answer {
-    Answer::error(failure(error))
+pub(super) fn failed(error: &Error) -> CapnwebReply {
+    CapnwebReply::error(failure(error))
 }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use ::capnweb::observe::Tracing;
 use ::capnweb::{
     Arguments, Capability, Description, Limits as SessionLimits, Member, Options, OriginPolicy,
-    Peer, ReadableStream, Reply as Answer, Server, Target, Type, Value,
+    Peer, ReadableStream, Reply as CapnwebReply, Server, Target, Type, Value,
 };
 use access::capability::PREFIX;
 use access::{Credentials, Origin, Principal};
@@ -167,10 +167,10 @@ impl Target for AgentObject {
         }
     }
 
-    fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> Answer {
+    fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> CapnwebReply {
         let arguments = arguments.rest();
         match AgentMethod::named(method) {
-            Some(AgentMethod::Operation(operation)) => Answer::future(async move {
+            Some(AgentMethod::Operation(operation)) => CapnwebReply::future(async move {
                 let weight = arguments.iter().map(Value::weight).sum();
                 let request = beside(weight, || Request::read(operation, 0, arguments)).await;
                 let performed = match request {
@@ -179,7 +179,7 @@ impl Target for AgentObject {
                 };
                 performed.map_err(|error| failure(&error))
             }),
-            Some(AgentMethod::Streamed(operation)) => Answer::future(async move {
+            Some(AgentMethod::Streamed(operation)) => CapnwebReply::future(async move {
                 let begun = TaskObject::begin(&self, operation, arguments).await;
                 begun
                     .map(|task| Value::Stub(Capability::new(task)))
@@ -189,25 +189,25 @@ impl Target for AgentObject {
                 let card = serde_json::to_value(self.wire.service.card());
                 let card = card.expect("a card is always JSON");
                 // For whichever version its reader knows.
-                Answer::ready(from_json(v0_3::union(card)))
+                CapnwebReply::ready(from_json(v0_3::union(card)))
             }
             Some(AgentMethod::Authenticate) => match self.authenticate(arguments) {
-                Ok(agent) => Answer::ready(Value::Stub(Capability::new(agent))),
+                Ok(agent) => CapnwebReply::ready(Value::Stub(Capability::new(agent))),
                 Err(error) => failed(&error),
             },
             Some(AgentMethod::Restore) => match self.restore(arguments) {
-                Ok(agent) => Answer::ready(Value::Stub(Capability::new(agent))),
+                Ok(agent) => CapnwebReply::ready(Value::Stub(Capability::new(agent))),
                 Err(error) => failed(&error),
             },
             Some(AgentMethod::Attenuate) => match GrantObject::new(&self, arguments) {
-                Ok(grant) => Answer::ready(Value::Stub(Capability::new(grant))),
+                Ok(grant) => CapnwebReply::ready(Value::Stub(Capability::new(grant))),
                 Err(error) => failed(&error),
             },
-            Some(AgentMethod::Save) => Answer::future(async move {
+            Some(AgentMethod::Save) => CapnwebReply::future(async move {
                 let saved = lend::save(&self, arguments).await;
                 saved.map_err(|error| failure(&error))
             }),
-            None => Answer::no_such_method(method),
+            None => CapnwebReply::no_such_method(method),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::capnweb::{Arguments, Capability, Member, Reply as Answer, Target, Value};
+use ::capnweb::{Arguments, Capability, Member, Reply as CapnwebReply, Target, Value};
 use futures_util::{StreamExt as _, stream};
 use serde_json::Value as Json;
 
@@ -202,13 +202,13 @@ impl Target for Subscription {
         }
     }
 
-    fn call(self: Arc<Self>, method: &str, _: Arguments) -> Answer {
+    fn call(self: Arc<Self>, method: &str, _: Arguments) -> CapnwebReply {
         match method {
             "unsubscribe" => {
                 self.0.end();
-                Answer::ready(())
+                CapnwebReply::ready(())
             }
-            name => Answer::no_such_method(name),
+            name => CapnwebReply::no_such_method(name),
         }
     }
 
@@ -232,10 +232,10 @@ impl Target for TaskObject {
         }
     }
 
-    fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> Answer {
+    fn call(self: Arc<Self>, method: &str, arguments: Arguments) -> CapnwebReply {
         let arguments = arguments.rest();
         match method {
-            "subscribe" => Answer::future(async move {
+            "subscribe" => CapnwebReply::future(async move {
                 let subscribed = self.subscribe(arguments).await;
                 subscribed
                     .map(|subscription| Value::Stub(Capability::new(subscription)))
@@ -243,14 +243,14 @@ impl Target for TaskObject {
             }),
             "unsubscribe" => {
                 let ended = self.unsubscribe(arguments);
-                Answer::future(async move { ended.map_err(|error| failure(&error)) })
+                CapnwebReply::future(async move { ended.map_err(|error| failure(&error)) })
             }
             name => match about_a_task(name) {
-                Some(operation) => Answer::future(async move {
+                Some(operation) => CapnwebReply::future(async move {
                     let performed = self.perform(operation, arguments).await;
                     performed.map_err(|error| failure(&error))
                 }),
-                None => Answer::no_such_method(name),
+                None => CapnwebReply::no_such_method(name),
             },
         }
     }

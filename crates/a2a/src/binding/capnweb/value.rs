@@ -23,13 +23,13 @@ pub fn to_json(value: Value, place: &str) -> Result<Json, Error> {
 }
 
 /// Why a value is no data.
-struct Wrong {
+struct NotData {
     /// Where in the value, as a path.
     place: String,
     why: &'static str,
 }
 
-impl Wrong {
+impl NotData {
     fn here(why: &'static str) -> Self {
         let place = String::new();
         Self { place, why }
@@ -41,20 +41,20 @@ impl Wrong {
     }
 }
 
-fn json_of(value: Value) -> Result<Json, Wrong> {
+fn json_of(value: Value) -> Result<Json, NotData> {
     Ok(match value {
         Value::Undefined | Value::Null => Json::Null,
         Value::Bool(bool) => bool.into(),
         Value::Number(number) => match serde_json::Number::from_f64(number) {
             Some(_) if is_whole(number) => (number as i64).into(),
             Some(number) => Json::Number(number),
-            None => return Err(Wrong::here("is not a finite number")),
+            None => return Err(NotData::here("is not a finite number")),
         },
         Value::String(text) | Value::Url(text) => text.into(),
         Value::BigInt(number) => number.to_string().into(),
         Value::Date(date) => match date.milliseconds {
             Some(millis) => Timestamp::from_millis(millis as i64).to_string().into(),
-            None => return Err(Wrong::here("is not a valid date")),
+            None => return Err(NotData::here("is not a valid date")),
         },
         Value::Bytes(bytes, _) => BASE64_STANDARD.encode(bytes).into(),
         Value::Blob(blob) => BASE64_STANDARD.encode(blob.bytes).into(),
@@ -77,7 +77,7 @@ fn json_of(value: Value) -> Result<Json, Wrong> {
             }
             Json::Object(object)
         }
-        _ => return Err(Wrong::here("is not data")),
+        _ => return Err(NotData::here("is not data")),
     })
 }
 

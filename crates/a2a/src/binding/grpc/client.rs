@@ -20,7 +20,7 @@ use super::{SERVICE, SERVICE_V0_3};
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::client::channel::{self, Carried, Channel, Outgoing, Piece, Pieces};
 use crate::client::dial::Dialer;
-use crate::client::{Error, Refusal, Way};
+use crate::client::{AgentEndpoint, Error, Refusal};
 use crate::error::Code;
 use crate::event::Format;
 use crate::operation::Replies;
@@ -28,31 +28,34 @@ use crate::types::rpc_error::{self, BadRequest, ErrorInfo};
 use crate::types::wire::WireMessage as _;
 
 /// The wire to an agent. Its address is host and port; some write a URL.
-pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
-    let origin = match way.url.split_once("://") {
+pub(crate) fn channel(
+    endpoint: &AgentEndpoint,
+    dialer: &Arc<Dialer>,
+) -> Result<Arc<dyn Channel>, Error> {
+    let origin = match endpoint.url.split_once("://") {
         Some(("grpc", rest)) => format!("http://{rest}"),
         Some(("grpcs", rest)) => format!("https://{rest}"),
-        Some(_) => way.url.clone(),
-        None if way.secure => format!("https://{}", way.url),
-        None => format!("http://{}", way.url),
+        Some(_) => endpoint.url.clone(),
+        None if endpoint.secure => format!("https://{}", endpoint.url),
+        None => format!("http://{}", endpoint.url),
     };
     let origin = crate::binding::http_reply::address(&origin)?;
     let mut grpc = Grpc::with_origin(dialer.http2(), origin.clone());
     grpc = grpc.max_decoding_message_size(dialer.max_reply());
-    Ok(Arc::new(Client {
+    Ok(Arc::new(GrpcChannel {
         grpc: grpc.max_encoding_message_size(usize::MAX),
         origin,
         dialer: dialer.clone(),
     }))
 }
 
-struct Client {
+struct GrpcChannel {
     grpc: Grpc<Http2Pool<Body>>,
     origin: Uri,
     dialer: Arc<Dialer>,
 }
 
-impl Channel for Client {
+impl Channel for GrpcChannel {
     fn format(&self) -> Format {
         Format::Protobuf
     }

@@ -12,14 +12,17 @@ use serde_json::value::RawValue;
 use crate::binding::{http_reply, sse};
 use crate::client::channel::{Carried, Channel, Outgoing, Piece};
 use crate::client::dial::Dialer;
-use crate::client::{Error, Refusal, Way};
+use crate::client::{AgentEndpoint, Error, Refusal};
 use crate::event::Format;
 use crate::operation::Replies;
 
 /// The wire to an agent.
-pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
+pub(crate) fn channel(
+    endpoint: &AgentEndpoint,
+    dialer: &Arc<Dialer>,
+) -> Result<Arc<dyn Channel>, Error> {
     Ok(Arc::new(JsonRpc {
-        url: http_reply::address(&way.url)?,
+        url: http_reply::address(&endpoint.url)?,
         dialer: dialer.clone(),
     }))
 }

@@ -91,7 +91,7 @@ impl Envelope {
             Err(error) => return Err((none, Error::Parse(error.to_string()))),
         };
         let id = match parsed.id.map(RawValue::get) {
-            // It would be a notification. Every operation has a reply, and who forgot the id is to learn what is wrong.
+            // It would be a notification. Every operation has a reply, so a missing id is answered with an error.
             None => none.clone(),
             Some(id) if id.starts_with(['{', '[', 't', 'f']) => {
                 return Err(invalid(&none, "the id must be a string, a number or null"));

@@ -13,7 +13,7 @@ use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{http_reply, sse};
 use crate::client::channel::{Carried, Channel, Outgoing, Piece};
 use crate::client::dial::Dialer;
-use crate::client::{Error, Way};
+use crate::client::{AgentEndpoint, Error};
 use crate::event::Format;
 use crate::operation::{Replies, Route, Verb};
 use crate::v0_3;
@@ -26,10 +26,13 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 
 /// The wire to an agent.
-pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
-    http_reply::address(&way.url)?;
+pub(crate) fn channel(
+    endpoint: &AgentEndpoint,
+    dialer: &Arc<Dialer>,
+) -> Result<Arc<dyn Channel>, Error> {
+    http_reply::address(&endpoint.url)?;
     Ok(Arc::new(Rest {
-        base: way.url.trim_end_matches('/').to_owned(),
+        base: endpoint.url.trim_end_matches('/').to_owned(),
         dialer: dialer.clone(),
     }))
 }

@@ -16,7 +16,7 @@ use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
 use crate::event::Format;
-use crate::operation::{self, Fields, Found, Input, Reply, beside};
+use crate::operation::{self, Fields, Input, Reply, RouteMatch, beside};
 use crate::v0_3::{self, Dialect};
 
 const BASE: &str = "/a2a/rest";
@@ -107,12 +107,12 @@ fn find(head: &Parts, form: Form) -> Result<(VersionedOperation, Fields), Error>
         }
     };
     match found {
-        Found::Operation(asked, fields) => Ok((asked, fields)),
-        Found::OtherVerbs(allowed) => Err(Error::VerbNotAllowed {
+        RouteMatch::Operation(asked, fields) => Ok((asked, fields)),
+        RouteMatch::OtherVerbs(allowed) => Err(Error::VerbNotAllowed {
             verb: verb.to_owned(),
             allowed: allowed.join(", "),
         }),
-        Found::Nothing => Err(Error::MethodNotFound(format!("{verb} {path}"))),
+        RouteMatch::Nothing => Err(Error::MethodNotFound(format!("{verb} {path}"))),
     }
 }
 

@@ -25,7 +25,7 @@ use super::SUBPROTOCOL;
 use crate::binding::jsonrpc::client::{result, write};
 use crate::client::channel::{self, Carried, Channel, Outgoing, Piece, Pieces};
 use crate::client::dial::{Dialer, Socket};
-use crate::client::{Error, Way};
+use crate::client::{AgentEndpoint, Error};
 use crate::event::Format;
 use crate::operation::Replies;
 
@@ -35,20 +35,23 @@ const WAITING: usize = 1024;
 const ALIVE: Duration = Duration::from_secs(20);
 
 /// The wire to an agent.
-pub(crate) fn channel(way: &Way, dialer: &Arc<Dialer>) -> Result<Arc<dyn Channel>, Error> {
-    let wrong = || Error::Card(format!("not a WebSocket address: {:?}", way.url));
-    let url: Uri = way.url.parse().map_err(|_| wrong())?;
+pub(crate) fn channel(
+    endpoint: &AgentEndpoint,
+    dialer: &Arc<Dialer>,
+) -> Result<Arc<dyn Channel>, Error> {
+    let wrong = || Error::Card(format!("not a WebSocket address: {:?}", endpoint.url));
+    let url: Uri = endpoint.url.parse().map_err(|_| wrong())?;
     if !matches!(url.scheme_str(), Some("ws" | "wss")) || url.host().is_none() {
         return Err(wrong());
     }
-    Ok(Arc::new(Client(Arc::new(Shared {
+    Ok(Arc::new(WebSocketChannel(Arc::new(Shared {
         url,
         dialer: dialer.clone(),
         open: Mutex::new(None),
     }))))
 }
 
-struct Client(Arc<Shared>);
+struct WebSocketChannel(Arc<Shared>);
 
 struct Shared {
     url: Uri,
@@ -65,7 +68,7 @@ struct Order {
 
 type Replying = mpsc::Sender<Result<Bytes, Error>>;
 
-impl Channel for Client {
+impl Channel for WebSocketChannel {
     fn format(&self) -> Format {
         Format::Json
     }
@@ -99,7 +102,7 @@ impl Channel for Client {
 }
 
 impl Shared {
-    /// The connection, opened if there is none that lives.
+    /// The open connection; a new one if there is none.
     async fn connection(&self) -> Result<mpsc::Sender<Order>, Error> {
         let mut open = self.open.lock().await;
         if let Some(orders) = open.as_ref().filter(|orders| !orders.is_closed()) {
@@ -107,6 +110,8 @@ impl Shared {
         }
         let socket = self.connect().await?;
         let (orders, taken) = mpsc::channel(1);
+        // Its owners are the senders of orders and the readers of replies: when the last is dropped, it ends. To abort it
+        // instead would lose the close frame, and the cancellation of a stream that was dropped just before.
         tokio::spawn(Owner::new(socket).run(taken));
         *open = Some(orders.clone());
         Ok(orders)
@@ -142,7 +147,7 @@ impl Shared {
     }
 }
 
-/// Who owns a connection: numbers the calls, and hands replies to who waits for them.
+/// The owner of a connection: it numbers the calls, and hands each reply to the call that waits for it.
 struct Owner {
     socket: WebSocketStream<Box<dyn Socket>>,
     last: u64,

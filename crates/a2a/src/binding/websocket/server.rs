@@ -164,8 +164,7 @@ impl Session {
         }
     }
 
-    /// Takes a frame in: it is charged to its caller and weighed before it is parsed. What comes of it comes later, unless it
-    /// is refused at once.
+    /// Charges a frame to its caller, weighs and reads it, and begins its call. Returns a reply only for a refusal.
     async fn take(&mut self, frame: Bytes) -> Option<Vec<u8>> {
         let origin = Origin {
             bytes: frame.len() as u64,
@@ -192,7 +191,7 @@ impl Session {
         match beside(frame.len(), || Incoming::read(&frame)).await {
             Ok(Incoming::CancelStream(id)) => {
                 unread.pass();
-                // A stream that has ended meanwhile has said so.
+                // A stream that has ended was already closed with its last event.
                 if let Some(Some(stop)) = self.open.get(id.as_bytes()) {
                     stop.cancel();
                 }
@@ -240,7 +239,7 @@ impl Session {
         let stop = (asked.replies() == Replies::Many).then(CancellationToken::new);
         let key = Bytes::copy_from_slice(id.as_bytes());
         self.open.insert(key, stop.clone());
-        let answer = Answer {
+        let answer = FinishedCall {
             wire: self.wire.clone(),
             caller: self.caller.clone(),
             asked,
@@ -255,7 +254,7 @@ impl Session {
 }
 
 /// The answer to one call, under way.
-struct Answer {
+struct FinishedCall {
     wire: Wire,
     caller: Principal,
     asked: VersionedOperation,
@@ -263,7 +262,7 @@ struct Answer {
     frames: mpsc::Sender<Vec<u8>>,
 }
 
-impl Answer {
+impl FinishedCall {
     /// Gives the answer, frame by frame; the id is free again after it.
     async fn give(
         self,

@@ -16,7 +16,7 @@ pub(super) struct Places {
 }
 
 /// A place that is taken; dropping it gives it back.
-pub(super) struct Place {
+pub(super) struct PushPermit {
     _own: Option<OwnedSemaphorePermit>,
     _all: Option<OwnedSemaphorePermit>,
 }
@@ -32,12 +32,12 @@ impl Places {
 
     /// Waits for a place of the caller's share, and then for one of all: in the other order a caller that waits for its
     /// own share would hold a place that others need.
-    pub(super) async fn take(&self, caller: &str) -> Place {
+    pub(super) async fn take(&self, caller: &str) -> PushPermit {
         let own = self.share(caller);
         // The semaphores are never closed, so an error cannot happen.
         let own = own.acquire_owned().await.ok();
         let all = self.all.clone().acquire_owned().await.ok();
-        Place {
+        PushPermit {
             _own: own,
             _all: all,
         }

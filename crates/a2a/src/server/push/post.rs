@@ -15,7 +15,7 @@ pub(super) enum Failed {
     Url(String),
     #[error("{0}")]
     Dial(#[from] dial::Error),
-    #[error("it answered {0}")]
+    #[error("the webhook answered with status {0}")]
     Refused(http::StatusCode),
     #[error("no answer within {0:?}")]
     Late(Duration),

@@ -59,7 +59,7 @@ pub(crate) fn fault(reason: impl Into<String>) -> Fault {
 }
 
 /// Adds the place to a fault, on its way out of the messages around it.
-pub(crate) trait Place {
+pub(crate) trait FaultPath {
     /// It is in this field, or in the value of a map with this key.
     fn within(self, field: &str) -> Self;
 
@@ -67,7 +67,7 @@ pub(crate) trait Place {
     fn at(self, index: usize) -> Self;
 }
 
-impl<T> Place for Result<T, Fault> {
+impl<T> FaultPath for Result<T, Fault> {
     fn within(mut self, field: &str) -> Self {
         if let Err(error) = &mut self {
             error.enter(field);

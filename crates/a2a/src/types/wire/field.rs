@@ -11,7 +11,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use super::element::{Reading, Written};
 use super::protobuf::{block_size, put_block};
 use super::{
-    DecodeError, Element, Fault, Kind, Label, Listed, Path, Place, Reader, Violation, Wire,
+    DecodeError, Element, Fault, FaultPath, Kind, Label, Listed, Path, Reader, Violation, Wire,
     nullable,
 };
 

@@ -261,7 +261,7 @@ macro_rules! messages {
                 input: &mut $crate::types::wire::Reader<'_>,
             ) -> Result<(), $crate::types::wire::Fault> {
                 match tag {
-                    $( $tag => $crate::types::wire::Place::within(
+                    $( $tag => $crate::types::wire::FaultPath::within(
                         $crate::types::wire::Field::take(&mut self.$field, wire, input),
                         $crate::types::wire::camel!($field $($json)?),
                     ), )*

@@ -162,7 +162,7 @@ macro_rules! oneofs {
                             Self::$variant(member) => member,
                             _ => <$type>::default(),
                         };
-                        $crate::types::wire::Place::within(
+                        $crate::types::wire::FaultPath::within(
                             $crate::types::wire::Element::take(&mut member, wire, input),
                             $crate::types::wire::camel!($field $($json)?),
                         )?;

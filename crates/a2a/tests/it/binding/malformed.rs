@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use tower::ServiceExt as _;
 
 use super::router;
-use a2a::binding::Offers;
+use a2a::binding::BindingUses;
 
 /// Requests that mean something, to be damaged.
 const REQUESTS: [&str; 4] = [
@@ -49,7 +49,7 @@ fn world() -> World {
         .enable_all()
         .build()
         .unwrap();
-    let router = runtime.block_on(router(&Offers::default()));
+    let router = runtime.block_on(router(&BindingUses::default()));
     World { runtime, router }
 }
 

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a::binding::{self, Offers, Wire};
+use a2a::binding::{self, BindingUses, Wire};
 use a2a::limits::Limits;
 use capnweb::transport::batch::BatchClient;
 use capnweb::transport::websocket;
@@ -26,7 +26,7 @@ impl Served {
         let mut limits = Limits::default();
         limits.callback_time = Duration::from_millis(300);
         let wire = Wire::new(Arc::new(bench.server.clone()), limits);
-        let routes = binding::routes(&wire, &Offers::default());
+        let routes = binding::routes(&wire, &BindingUses::default());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, routes).await });

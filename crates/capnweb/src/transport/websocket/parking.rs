@@ -72,7 +72,7 @@ impl ParkedSessions {
             self.arrived.notify_one();
         } else {
             // Ends with the last parked session. The sessions count as running at their owner and are resumed
-            // when it drains, so the watcher itself needs no owner.
+            // when it drains, so the watcher needs no further owner.
             tokio::spawn(watch(Watcher(self.clone()), tasks.draining()));
         }
     }

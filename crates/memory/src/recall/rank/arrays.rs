@@ -29,7 +29,7 @@ pub(super) struct Arrays {
     pub(super) keys: Vec<u64>,
     /// For the median.
     pub(super) ordered: Vec<u32>,
-    pub(super) found: Found,
+    pub(super) found: Candidates,
 }
 
 impl Arrays {
@@ -56,13 +56,13 @@ pub(super) fn zeros(array: &mut Vec<f32>, count: usize) {
 
 /// The candidates, in the order in which they were found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Candidates {
     ranked: Vec<Ranked>,
     /// Where a record is among them, by slot; [`NONE`] for the others.
     places: Vec<u32>,
 }
 
-impl Found {
+impl Candidates {
     fn clear(&mut self, slots: usize) {
         self.ranked.clear();
         self.places.clear();

@@ -295,13 +295,13 @@ impl Options {
             (found, _) => found?,
         };
         if self.verbose {
-            let way = client.way();
+            let endpoint = client.endpoint();
             super::print::note(&format!(
                 "{} over {} {} at {}",
                 client.card().name,
-                way.binding.name,
-                way.version,
-                way.url
+                endpoint.binding.name,
+                endpoint.version,
+                endpoint.url
             ));
         }
         Ok(client)
@@ -317,7 +317,7 @@ impl Options {
         };
         let client = self.find(url, settings.clone()).await?;
         // A card may name another server, which the token is not for.
-        if is_signed_in && !has_same_origin(&server, &client.way().url) {
+        if is_signed_in && !has_same_origin(&server, &client.endpoint().url) {
             return Ok(Client::of_card(client.raw_card().clone(), plain)?);
         }
         match &self.api_key {
@@ -487,9 +487,9 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// The API key scheme of the agent; one in a header, if it has several.
 fn key_scheme(client: &Client) -> APIKeySecurityScheme {
-    let schemes = client.card().security_schemes.values();
-    let named = schemes.filter_map(|scheme| match &scheme.scheme {
-        SecurityScheme::ApiKey(key) => Some(key),
+    let schemes = client.card().security_schemes.iter();
+    let named = schemes.filter_map(|(name, scheme)| match &scheme.scheme {
+        SecurityScheme::ApiKey(key) => Some((name, key)),
         _ => None,
     });
     let default = || APIKeySecurityScheme {
@@ -497,6 +497,10 @@ fn key_scheme(client: &Client) -> APIKeySecurityScheme {
         name: "X-API-Key".to_owned(),
         ..APIKeySecurityScheme::default()
     };
-    let best = named.min_by_key(|key| key.location != "header");
-    best.cloned().unwrap_or_else(default)
+    // A server takes keys of its users where it takes configured ones, too.
+    let best = named.min_by_key(|(name, key)| {
+        let is_of_users = *name == access::users::KEY_SCHEME;
+        (key.location != "header", is_of_users)
+    });
+    best.map_or_else(default, |(_, key)| key.clone())
 }

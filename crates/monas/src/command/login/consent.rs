@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use oauth::{Consent, Consenting};
+use oauth::{Consent, ConsentError, Consenting};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
@@ -94,8 +94,8 @@ impl Consent for Loopback {
         Box::pin(async move {
             print::note(&format!("open this address to agree:\n{url}"));
             match timeout(TIME, self.answer()).await {
-                Ok(answer) => answer.map_err(|error| error.to_string()),
-                Err(_) => Err(format!("no answer within {TIME:?}")),
+                Ok(answer) => answer.map_err(|error| ConsentError(error.to_string())),
+                Err(_) => Err(ConsentError(format!("no answer within {TIME:?}"))),
             }
         })
     }

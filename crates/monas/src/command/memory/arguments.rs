@@ -110,14 +110,26 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .value_parser(PathBufValueParser::new())
                 .help("Lines of JSON; - is standard input"),
         );
+    let forget = clap::Command::new("forget")
+        .about("Delete a record, and what rests on it alone")
+        .after_help("monas memory forget 01a2b3c4 --why 'she asked for it'    # ids are in: monas memory query")
+        .args([
+            Arg::new("id")
+                .value_name("ID")
+                .required(true)
+                .help("The id of the record, as a query shows it"),
+            text("why", "WHY", "Why it is deleted, for the journal"),
+        ]);
     let audit = clap::Command::new("audit")
         .about("Count duplicates, echoes, recall loops, contradictions and unread records")
         .after_help("monas memory audit -o json");
     clap::Command::new("memory")
-        .about("Add to, search, export, import and audit the memory of an agent")
+        .about(
+            "Add to, search, export, import and audit the memory of an agent, and have it forget",
+        )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([add, query, audit, export, import].map(common))
+        .subcommands([add, query, forget, audit, export, import].map(common))
 }
 
 /// Reads the subcommand `name` of [`definition`].
@@ -138,6 +150,10 @@ pub(crate) fn read(
             "mode": text("mode"),
             "top_k": matches.get_one::<u64>("limit"),
         })),
+        "forget" => Action::Forget(json!({
+            "id": text("id"),
+            "why": text("why").unwrap_or_default(),
+        })),
         "export" => Action::Export {
             cypher: text("format").is_some_and(|it| it == "cypher"),
         },
@@ -155,7 +171,7 @@ pub(crate) fn read(
     })
 }
 
-/// A reason is whole or it is none; what is missing is named by its flag.
+/// Checks that a reason is complete; the error names the missing flags.
 fn check_reason(matches: &ArgMatches) -> Result<(), clap::Error> {
     let given = |name: &&str| matches.contains_id(name);
     let begun = ["confidence", "context", "why"].iter().any(given);

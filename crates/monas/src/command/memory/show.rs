@@ -1,6 +1,6 @@
 //! Replies of `/api/memory` as lines of text.
 
-use workspace::api::reply::{AuditCounts, Imported, Recalled, RecordHit, Stored};
+use workspace::api::reply::{AuditCounts, Forgotten, Imported, Recalled, RecordHit, Stored};
 
 /// How many signs of a hit are shown.
 const SIGNS: usize = 4;
@@ -14,6 +14,17 @@ pub(super) fn stored(reply: &Stored) -> Vec<String> {
         contradicted.map(|it| format!("this contradicts {}: {}", it.id.as_str(), it.content)),
     );
     lines
+}
+
+/// How many records are gone.
+pub(super) fn forgotten(reply: &Forgotten) -> String {
+    match reply.forgotten {
+        0 => "nothing is forgotten: there is no such record".to_owned(),
+        1 => "1 record is forgotten".to_owned(),
+        many => format!(
+            "{many} records are forgotten: the one named, and those that rested on it alone"
+        ),
+    }
 }
 
 /// Each hit in a few lines: its content, where it comes from, and by which signs it was found.

@@ -84,7 +84,7 @@ pub(super) async fn run<S: Fn(&str) + Send + Sync>(
         headers = request.headers().clone();
         Ok(response)
     };
-    // To go without is slower, and no more.
+    // A failure only costs latency.
     let _ = stream.set_nodelay(true);
     let accepted = tokio_tungstenite::accept_hdr_async_with_config(stream, keep, Some(config()));
     let mut client = match tokio::time::timeout(PATIENCE, accepted).await {
@@ -100,7 +100,7 @@ pub(super) async fn run<S: Fn(&str) + Send + Sync>(
             let reason = "the tap could not connect to the server".into();
             let code = CloseCode::Error;
             let farewell = client.close(Some(CloseFrame { code, reason }));
-            // Whether it hears that or not, it is over.
+            // The session ends, also if the close frame cannot be sent.
             let _ = tokio::time::timeout(PATIENCE, farewell).await;
             return;
         }
@@ -118,7 +118,7 @@ pub(super) async fn run<S: Fn(&str) + Send + Sync>(
     log.note("over");
 }
 
-/// Passes on what one side says until it falls silent.
+/// Forwards the frames of one side until that side closes.
 async fn pass<S: Fn(&str)>(
     from: Side,
     mut source: impl Stream<Item = Result<Message, Error>> + Unpin,

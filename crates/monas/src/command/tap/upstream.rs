@@ -75,7 +75,7 @@ impl Upstream {
             .clone()
             .into_client_request()
             .map_err(|error| error.to_string())?;
-        // The server judges the page, not the tap: without its origin any page could come in by this door.
+        // The server judges the page, not the tap: without the client's Origin header every page could connect through the tap.
         for name in [ORIGIN, COOKIE, AUTHORIZATION] {
             if let Some(value) = client.get(&name) {
                 request.headers_mut().insert(name, value.clone());

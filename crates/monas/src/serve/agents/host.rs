@@ -1,7 +1,7 @@
 //! The agents of a server with what they have in common: one memory, one population and one clock.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use access::Secrets;
@@ -12,6 +12,7 @@ use model::layer::{Meter, Observed, Price};
 use store::Store;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
+use workspace::api::status::OfferedModel;
 
 use crate::app::{App, Plan};
 use crate::config::Config;
@@ -71,9 +72,9 @@ impl AgentSource {
             Self::Made(agents) => return Ok(Planned::Made(agents)),
             Self::App(app) => app,
         };
-        let lives = app.lives();
+        let has_law = app.has_law();
         let plans = app.plans(config, secrets)?;
-        Ok(match lives {
+        Ok(match has_law {
             true => Planned::Governed(plans),
             false => Planned::Plain(plans),
         })
@@ -138,6 +139,8 @@ pub(crate) struct AgentHost {
     population: Population,
     /// Counts what is asked of models.
     meter: Arc<Meter>,
+    /// A local model server that was found and is not used: how to use it, in a sentence.
+    offered_model: Arc<OnceLock<String>>,
     /// Ends with the host, also if the server does not start.
     ticking: AbortOnDropHandle<()>,
     /// The search for a local Ollama, which does not delay the start.
@@ -172,6 +175,7 @@ impl AgentHost {
             }
             (None, None) => None,
         };
+        let offered_model = parts.offered_model.clone();
         let population = Population::new(parts);
         let agents = match planned {
             Planned::Made(agents) => agents,
@@ -194,6 +198,7 @@ impl AgentHost {
             memory,
             population,
             meter,
+            offered_model,
             ticking,
             _looking: looking,
         })
@@ -209,6 +214,12 @@ impl AgentHost {
 
     pub(crate) fn meter(&self) -> &Arc<Meter> {
         &self.meter
+    }
+
+    /// What is known of a local model server that is not used.
+    pub(crate) fn offered_model(&self) -> OfferedModel {
+        let offered = self.offered_model.clone();
+        Arc::new(move || offered.get().cloned())
     }
 
     pub(crate) fn population(&self) -> &Population {
@@ -271,7 +282,7 @@ impl Admission<'_> {
             let id = id_of(&plan).to_owned();
             match self.admit(plan).await {
                 Err(
-                    fault @ (Error::Life(agent::Error::Twin { .. } | agent::Error::Law(_))
+                    fault @ (Error::AgentStart(agent::Error::Twin { .. } | agent::Error::Law(_))
                     | Error::Manifest { .. }),
                 ) if !admitted.is_empty() => {
                     tracing::error!(agent = id, "not started: {fault}");
@@ -290,7 +301,7 @@ impl Admission<'_> {
         let mut ordered: Vec<Plan> = plans.next().into_iter().collect();
         let mut new = Vec::new();
         for plan in plans {
-            match self.population.has_lived(id_of(&plan)).await {
+            match self.population.has_journal(id_of(&plan)).await {
                 true => ordered.push(plan),
                 false => new.push(plan),
             }

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use a2a::server::end_of_credentials;
 use a2a::types::Timestamp;
+use access::Principal;
 use access::audit::{self, Chain};
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
-use futures_util::stream::{self, Stream};
+use axum::{Extension, Router};
+use futures_util::stream::{self, Stream, StreamExt as _};
 use serde_json::{Value, json};
 use store::{Entry, Store, StreamState, View};
 use tokio_util::sync::CancellationToken;
@@ -95,7 +97,11 @@ fn time(text: &str) -> Option<i64> {
     text.parse::<Timestamp>().ok().map(Timestamp::millis)
 }
 
-async fn show(State(reader): State<Reader>, RawQuery(query): RawQuery) -> Response {
+async fn show(
+    State(reader): State<Reader>,
+    caller: Option<Extension<Principal>>,
+    RawQuery(query): RawQuery,
+) -> Response {
     let question = match Question::read(&query.unwrap_or_default()) {
         Ok(question) => question,
         Err(field) => {
@@ -115,7 +121,14 @@ async fn show(State(reader): State<Reader>, RawQuery(query): RawQuery) -> Respon
     let follow = question.follow;
     let lines = lines(reader, question, after, newest);
     let (kind, body) = match follow {
-        true => ("application/x-ndjson", Body::from_stream(each(lines))),
+        // The reader may be revoked while it waits for the next line.
+        true => {
+            // The command that opens the data itself comes without one.
+            let caller = caller.map_or_else(Principal::anonymous, |it| it.0);
+            let over = Box::pin(end_of_credentials(&caller));
+            let lines = each(lines).take_until(over);
+            ("application/x-ndjson", Body::from_stream(lines))
+        }
         false => ("application/json", Body::from_stream(listed(lines))),
     };
     let mut response = Response::new(body);
@@ -246,7 +259,6 @@ type Portion = Result<Bytes, store::Error>;
 fn each(
     lines: impl Stream<Item = Result<Vec<String>, store::Error>> + Send,
 ) -> impl Stream<Item = Portion> + Send {
-    use futures_util::StreamExt as _;
     lines.map(|portion| {
         let mut text = String::new();
         for line in portion? {
@@ -261,7 +273,6 @@ fn each(
 fn listed(
     lines: impl Stream<Item = Result<Vec<String>, store::Error>> + Send,
 ) -> impl Stream<Item = Portion> + Send {
-    use futures_util::StreamExt as _;
     let mut begun = false;
     let lines = lines.map(move |portion| {
         let mut text = String::new();

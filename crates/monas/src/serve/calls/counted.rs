@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use access::{Asked, Outcome};
+use access::{CallRecord, Outcome};
 
 /// The most combinations that are told apart; further ones are counted as one, with the operation `other`.
 const MOST: usize = 2_000;
@@ -42,7 +42,7 @@ pub(crate) struct Numbers {
 }
 
 impl Counted {
-    pub(crate) fn count(&self, asked: &Asked, outcome: Outcome, time: Duration) {
+    pub(crate) fn count(&self, asked: &CallRecord, outcome: Outcome, time: Duration) {
         let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut kind = Kind {
             wire: asked.origin.wire,

@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use access::{Asked, TooManyCalls};
+use access::{CallRecord, TooManyCalls};
 use governor::clock::{Clock as _, MonotonicClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
@@ -57,7 +57,7 @@ impl RateLimits {
     }
 
     /// Takes one call from what the caller may make, or says when it may make the next.
-    pub(crate) fn check(&self, asked: &Asked) -> Result<(), TooManyCalls> {
+    pub(crate) fn check(&self, asked: &CallRecord) -> Result<(), TooManyCalls> {
         let buckets = match is_for_people(asked.origin.wire) {
             true => &self.people,
             false => &self.agents,

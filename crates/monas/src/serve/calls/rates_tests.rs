@@ -8,8 +8,8 @@ fn rate(number: u32) -> NonZeroU32 {
     NonZeroU32::new(number).unwrap()
 }
 
-fn asked(wire: &'static str, caller: &str, session: Option<u64>, address: &str) -> Asked {
-    Asked {
+fn asked(wire: &'static str, caller: &str, session: Option<u64>, address: &str) -> CallRecord {
+    CallRecord {
         origin: Origin {
             session,
             address: address.parse().ok(),
@@ -22,7 +22,7 @@ fn asked(wire: &'static str, caller: &str, session: Option<u64>, address: &str) 
 }
 
 /// How many of so many calls at once may begin.
-fn admitted(limits: &RateLimits, asked: &Asked, calls: usize) -> usize {
+fn admitted(limits: &RateLimits, asked: &CallRecord, calls: usize) -> usize {
     (0..calls).filter(|_| limits.check(asked).is_ok()).count()
 }
 

@@ -6,22 +6,25 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use a2a::binding::{self, Address, BINDINGS, Offer, Wire};
+use a2a::binding::{self, Address, BINDINGS, BindingUse, Wire};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
 use a2a::types::AgentCard;
 use access::{Calls, Capabilities, Door, Secrets, Users};
-use agent::Agent;
+use agent::{Agent, Population};
 use axum::Router;
 use axum::middleware::from_fn;
+use dial::Dialer;
+use skill::Registry;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use workspace::api::Rights;
-use workspace::api::files::Projects;
+use workspace::api::files::{ProjectParts, Projects};
 use workspace::api::reply::ListedAgent;
 use workspace::chat::{AboutAgent, Chat, ChatParts};
+use workspace::door::{AboutServer, DoorParts};
 
-use super::parts::{extended_by, limit, open, project};
+use super::parts::{extended_by, history, limit, open, project};
 use super::{OPEN_SERVER, listening};
 use crate::config::{Config, Data};
 use crate::error::Error;
@@ -33,12 +36,18 @@ use crate::serve::calls::CallDesk;
 use crate::serve::issuers::Issuers;
 use crate::serve::mcp::{self, Endpoint, ServeMcp};
 use crate::serve::metrics::Measured;
+use crate::serve::models::chosen::{self, ModelDesk};
 use crate::serve::page::{self, Page, Shown};
 use crate::serve::tokens::{self, TokenSecrets};
 use crate::serve::traces::Exporter;
+use crate::serve::web;
 use crate::serve::{
     administration, backup, door, large, metrics, operator, resource, rules, secrets, signing,
+    tools,
 };
+
+/// The name of the rules that answer where there is no model.
+const RULES: &str = "rules";
 
 /// The address, the store, the access rules and the signing key of a server.
 pub(super) struct Base<'a> {
@@ -52,6 +61,7 @@ pub(super) struct Base<'a> {
     pub(super) door: Arc<Door>,
     /// What fetches the keys of issuers.
     pub(super) issuers: Issuers,
+    dialer: Dialer,
     /// What agents use by name.
     pub(super) secrets: Secrets,
     /// What signs the server's own tokens.
@@ -68,8 +78,14 @@ pub(super) struct Ways {
     pub(super) sessions: Vec<::mcp::Http>,
 }
 
+/// The routes for people, behind their access check, and the projects that they are about.
+pub(super) struct People {
+    pub(super) router: Router,
+    projects: Projects,
+}
+
 /// An agent, and where its paths begin.
-struct Place<'a> {
+struct MountedAgent<'a> {
     agent: &'a Agent,
     card: AgentCard,
     below: String,
@@ -148,6 +164,7 @@ impl<'a> Base<'a> {
             secrets,
             token_secrets,
             issuers,
+            dialer,
             trail,
             exporter,
             calls: Calls::new(desk.clone()),
@@ -222,8 +239,8 @@ impl<'a> Base<'a> {
         agents: &'b Agents,
         card: &AgentCard,
         wire: &Wire,
-    ) -> Result<Vec<Place<'b>>, Error> {
-        let first = |below: String| Place {
+    ) -> Result<Vec<MountedAgent<'b>>, Error> {
+        let first = |below: String| MountedAgent {
             agent: agents.first(),
             card: card.clone(),
             below,
@@ -240,7 +257,7 @@ impl<'a> Base<'a> {
             }
             let service = Tenant::new(wire.service.clone(), id, card.clone());
             let service = service.extended_card(extended);
-            places.push(Place {
+            places.push(MountedAgent {
                 agent,
                 card,
                 below: binding::below(id),
@@ -256,11 +273,11 @@ impl<'a> Base<'a> {
     /// Every way to one agent, behind a door for the callers that its manifest lists.
     fn ways_to(
         &self,
-        place: Place<'_>,
+        place: MountedAgent<'_>,
         endpoint: &Endpoint<'_>,
         serve_mcp: ServeMcp,
     ) -> Result<(Router, ::mcp::Http), Error> {
-        let Place {
+        let MountedAgent {
             agent,
             card,
             below,
@@ -295,7 +312,7 @@ impl<'a> Base<'a> {
     pub(super) fn page(&self, card: &AgentCard, agents: &Agents) -> Router {
         let deprecated = BINDINGS
             .iter()
-            .filter(|it| self.config.bindings.get(it) == Offer::Deprecated);
+            .filter(|it| self.config.bindings.get(it) == BindingUse::Deprecated);
         let deprecated: Vec<_> = deprecated.map(|binding| binding.name).collect();
         let others = agents.others().map(|(id, agent)| {
             let path = format!("{}{}", self.address.path, binding::below(id));
@@ -317,6 +334,7 @@ impl<'a> Base<'a> {
         let rows: Vec<_> = rules::all().copied().collect();
         let reference = workspace::api::openapi::routes(&rows, &self.url);
         page::routes(&page, self.store.clone())
+            .merge(web::routes(&self.address.path))
             .merge(reference)
             .merge(about)
     }
@@ -331,9 +349,9 @@ impl<'a> Base<'a> {
             if agent.skills().get("file-read").is_none() {
                 continue;
             }
-            match project(self.config, id, agent.manifest().workspace.as_deref()) {
-                Ok(Some(project)) => {
-                    projects.insert(id.to_owned(), project);
+            match self.project_parts(id, agent) {
+                Ok(Some(parts)) => {
+                    projects.insert(id.to_owned(), parts);
                 }
                 Ok(None) => {}
                 Err(error) => tracing::warn!(agent = id, %error, "could not open the project"),
@@ -349,6 +367,49 @@ impl<'a> Base<'a> {
         })
     }
 
+    /// The project of an agent, with what agents changed in it, and its terminals.
+    fn project_parts(&self, id: &str, agent: &Agent) -> Result<Option<ProjectParts>, Error> {
+        let shared = agent.manifest().workspace.as_deref();
+        let Some(project) = project(self.config, id, shared)? else {
+            return Ok(None);
+        };
+        let history = history(self.config, id, shared, &project)?;
+        let runs_commands = agent.skills().get("terminal-run").is_some();
+        let helper = std::env::current_exe().ok().filter(|_| runs_commands);
+        let terminals = helper.and_then(|it| tools::terminals(project.clone(), self.config, &it));
+        Ok(Some(ProjectParts {
+            project,
+            history,
+            terminals,
+        }))
+    }
+
+    /// What everyone may know of the server.
+    fn about(&self) -> AboutServer {
+        AboutServer {
+            build: (*web::BUILD).to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            open: !self.config.access.is_closed(),
+            base: self.address.path.clone(),
+        }
+    }
+
+    /// The door of the page: the routes as methods, and the streams.
+    pub(super) fn workspace_door(&self, wire: &Wire, routes: &People, chat: &Chat) -> Router {
+        workspace::door::routes(DoorParts {
+            wire: Wire {
+                door: self.door.clone(),
+                ..wire.clone()
+            },
+            routes: routes.router.clone(),
+            rows: rules::all().copied().collect(),
+            chat: chat.clone(),
+            projects: routes.projects.clone(),
+            tap: self.desk.tap.clone(),
+            about: self.about(),
+        })
+    }
+
     /// The chat of people with the agents.
     pub(super) fn chat(&self, wire: &Wire, host: &AgentHost) -> Chat {
         Chat::new(ChatParts {
@@ -358,7 +419,8 @@ impl<'a> Base<'a> {
             store: self.store.clone(),
             calls: self.calls.clone(),
             max_frame: self.config.limits.max_body,
-            about: about(host.agents()),
+            about: about(host.agents(), host.population()),
+            skills: skills(host.agents()),
         })
     }
 
@@ -372,7 +434,8 @@ impl<'a> Base<'a> {
         host: &AgentHost,
         chat: &Chat,
         more: Router,
-    ) -> Router {
+    ) -> People {
+        let projects = self.projects(host.agents());
         let rights = rights(host.agents());
         let population = host.population().clone();
         let memory = workspace::api::memory::routes(population.clone(), rights.clone());
@@ -389,8 +452,20 @@ impl<'a> Base<'a> {
         let issue = self.token_secrets.as_ref();
         let issue = issue.map(|it| tokens::for_users(it.own.clone()));
         let sessions = workspace::api::session::routes(users, rights.clone(), issue);
-        let listed = listed(host.agents());
-        let listed = workspace::api::agents::routes(population.clone(), rights.clone(), listed);
+        let desk = ModelDesk {
+            population: population.clone(),
+            secrets: self.secrets.clone(),
+            models: self.config.models.clone(),
+            dialer: self.dialer.clone(),
+            meter: host.meter().clone(),
+        };
+        desk.restore();
+        let chosen = chosen::routes(desk);
+        let served = listed(host.agents());
+        let offered = host.offered_model();
+        let status =
+            workspace::api::status::routes(chat.clone(), self.about(), served.clone(), offered);
+        let listed = workspace::api::agents::routes(population.clone(), rights.clone(), served);
         let agents = workspace::api::agent::routes(population.clone(), rights.clone());
         let approvals = workspace::api::approvals::routes(population, rights);
         let metrics = metrics::routes(Measured {
@@ -419,8 +494,17 @@ impl<'a> Base<'a> {
             .merge(workspace::api::sessions::routes(chat.clone()))
             .merge(workspace::api::files::routes(
                 chat.clone(),
-                self.projects(host.agents()),
+                projects.clone(),
             ))
+            .merge(workspace::api::terminals::routes(
+                chat.clone(),
+                projects.clone(),
+            ))
+            .merge(workspace::api::journal::routes(chat.clone()))
+            .merge(workspace::api::tasks::routes(chat.clone()))
+            .merge(workspace::api::search::routes(chat.clone()))
+            .merge(status)
+            .merge(chosen)
             .merge(operator::routes(tasks.clone()));
         if let Data::Folder(folder) = &self.config.data {
             routes = routes.merge(backup::routes(self.store.clone(), folder.clone()));
@@ -429,11 +513,22 @@ impl<'a> Base<'a> {
         let routes = routes.route_layer(from_fn(workspace::packed::translate_request));
         let routes = door::behind(&self.door, &self.calls, routes);
         let routes = routes.route_layer(from_fn(workspace::packed::translate_reply));
-        match more.has_routes() {
+        let router = match more.has_routes() {
             true => routes.merge(door::behind_for_all(&self.door, &self.calls, more)),
             false => routes,
-        }
+        };
+        People { router, projects }
     }
+}
+
+/// The skills of each agent of a server.
+fn skills(agents: &Agents) -> Arc<dyn Fn(&str) -> Registry + Send + Sync> {
+    let agents = agents.clone();
+    Arc::new(move |id| {
+        let mut others = agents.others();
+        let agent = others.find(|(it, _)| *it == id).map(|(_, it)| it);
+        agent.unwrap_or(agents.first()).skills().clone()
+    })
 }
 
 /// The agents of a server, for those who ask what there is.
@@ -444,14 +539,17 @@ fn listed(agents: &Agents) -> Vec<ListedAgent> {
         name: agent.manifest().name.clone(),
         description: agent.manifest().description.clone(),
         path: Some(binding::below(id)),
-        paused: false,
+        ..ListedAgent::default()
     });
     listed.collect()
 }
 
 /// What is configured for each agent of a server.
-fn about(agents: &Agents) -> Arc<dyn Fn(&str) -> AboutAgent + Send + Sync> {
-    let agents = agents.clone();
+fn about(
+    agents: &Agents,
+    population: &Population,
+) -> Arc<dyn Fn(&str) -> AboutAgent + Send + Sync> {
+    let (agents, population) = (agents.clone(), population.clone());
     Arc::new(move |id| {
         let mut others = agents.others();
         let agent = others.find(|(it, _)| *it == id).map(|(_, it)| it);
@@ -459,7 +557,11 @@ fn about(agents: &Agents) -> Arc<dyn Fn(&str) -> AboutAgent + Send + Sync> {
         let skills = agent.skills().iter();
         let marked = agent.skills().iter().filter(|it| it.traits.approval);
         AboutAgent {
-            model: agent.model().map(|it| it.name().to_owned()),
+            // A plain agent of skills has a model of its own.
+            model: match agent.handle().map(|it| population.model_name(it.id())) {
+                Some(name) => Some(name).filter(|it| it != RULES),
+                None => agent.model().map(|it| it.name().to_owned()),
+            },
             skills: skills.map(|it| it.id.clone()).collect(),
             marked: marked.map(|it| it.id.clone()).collect(),
         }

@@ -11,7 +11,9 @@ use axum::response::Response;
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::listen::{self, Guard, Known, PublicUrl, RemoteAccess, SignedRequests, Tls, TlsSource};
+use crate::listen::{
+    self, CallerCheck, Guard, PublicUrl, RemoteAccess, SignedRequests, Tls, TlsSource,
+};
 use crate::serve::{door, resource};
 
 #[cfg(test)]
@@ -74,9 +76,9 @@ pub(super) fn options(
 }
 
 /// A caller is known if the door recognises its credentials.
-fn known(door: &Arc<OnceLock<Arc<Door>>>) -> Known {
+fn known(door: &Arc<OnceLock<Arc<Door>>>) -> CallerCheck {
     let door = door.clone();
-    Known::new(move |request| {
+    CallerCheck::new(move |request| {
         let caller = door
             .get()
             .map(|door| door.admit(&Presented::by(request), SystemTime::now()));

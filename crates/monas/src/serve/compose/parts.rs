@@ -163,23 +163,33 @@ pub(crate) fn files(
         // Data in memory has no folder for files.
         return Ok(Registry::new());
     };
-    // What agents changed in it, also if they share it.
-    let key = match (agent, shared) {
-        (DEFAULT_AGENT, None) | (_, Some(DEFAULT_AGENT)) => "default".to_owned(),
-        (_, Some(name)) => format!("shared-{name}"),
-        (id, None) => format!("agents-{id}"),
-    };
-    let skills = match &config.data {
-        Data::Folder(data) => {
-            let history = data.join("changes").join(&key);
-            ::tools::skills_with_history(&History::open(project.clone(), history)?)?
-        }
-        Data::Memory => ::tools::skills(&project)?,
+    let skills = match history(config, agent, shared, &project)? {
+        Some(history) => ::tools::skills_with_history(&history)?,
+        None => ::tools::skills(&project)?,
     };
     match helper {
         Some(helper) => tools::with_commands(skills, project, config, helper),
         None => Ok(skills),
     }
+}
+
+/// What agents changed in a project, also if they share it. Data in memory keeps nothing.
+pub(crate) fn history(
+    config: &Config,
+    agent: &str,
+    shared: Option<&str>,
+    project: &Project,
+) -> Result<Option<History>, Error> {
+    let Data::Folder(data) = &config.data else {
+        return Ok(None);
+    };
+    let key = match (agent, shared) {
+        (DEFAULT_AGENT, None) | (_, Some(DEFAULT_AGENT)) => "default".to_owned(),
+        (_, Some(name)) => format!("shared-{name}"),
+        (id, None) => format!("agents-{id}"),
+    };
+    let folder = data.join("changes").join(key);
+    Ok(Some(History::open(project.clone(), folder)?))
 }
 
 /// The project of an agent, opened; it is created where it does not exist.

@@ -2,7 +2,7 @@
 
 use a2a::types::AgentInterface;
 
-use super::Way;
+use super::PageSection;
 
 /// A command to try something: what it does, and what to type.
 type Example = (&'static str, String);
@@ -130,8 +130,8 @@ impl Shown {
 }
 
 /// The section with the command that makes the token for the others.
-pub(super) fn token(url: &str) -> Way {
-    Way {
+pub(super) fn token(url: &str) -> PageSection {
+    PageSection {
         title: "Credentials",
         commands: vec![(
             "Every call needs a token: this one is for the commands below, in the same shell, where the data of the server is",
@@ -157,9 +157,9 @@ fn message(id: &str, text: &str) -> String {
 }
 
 /// The section for the command line, which is the shortest way for a person.
-pub(super) fn shell(url: &str) -> Way {
+pub(super) fn shell(url: &str) -> PageSection {
     let url = url.trim_end_matches('/');
-    Way {
+    PageSection {
         title: "Command line",
         commands: vec![
             ("Talk with it", format!("monas chat --server {url}")),
@@ -178,7 +178,7 @@ pub(super) fn shell(url: &str) -> Way {
 }
 
 /// The sections for MCP and ACP, which call the same skills, and for the routes that people and their programs use.
-pub(super) fn beside(url: &str, shown: Shown) -> [Way; 3] {
+pub(super) fn beside(url: &str, shown: Shown) -> [PageSection; 3] {
     let url = url.trim_end_matches('/');
     let header = shown.header();
     let mcp = format!("{url}{}", ::mcp::PATH);
@@ -193,7 +193,7 @@ pub(super) fn beside(url: &str, shown: Shown) -> [Way; 3] {
          -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/list'"
     );
     [
-        Way {
+        PageSection {
             title: "MCP",
             commands: vec![(
                 "List the tools",
@@ -202,13 +202,13 @@ pub(super) fn beside(url: &str, shown: Shown) -> [Way; 3] {
             url: mcp,
             deprecated: false,
         },
-        Way {
+        PageSection {
             title: "ACP",
             commands: vec![("List the agents", format!("curl -s {header}{acp}/agents"))],
             url: acp,
             deprecated: false,
         },
-        Way {
+        PageSection {
             title: "For people: agents, approvals, reasons, memory",
             commands: vec![
                 (

@@ -1,16 +1,23 @@
 //! A team on one server: each member with a role and a key of its own, over every wire, and every key taken back at once.
 
 use std::path::Path;
+use std::time::Duration;
 
 use a2a::client::Version;
 use a2a::types::{Answer, Task};
+use axum::body::Body;
 use futures_util::StreamExt as _;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use serde_json::{Value as Json, json};
 
 use super::wires::{follow, get, is_refused, is_unknown, mcp, wires};
 use super::{ask, client, endless, served_in};
 use crate::support::program::{Ended, command, run};
 use crate::support::server::Running;
+
+/// How long anything may take.
+const SOON: Duration = Duration::from_secs(60);
 
 /// Runs a command on a data folder, without a server.
 async fn on_data(folder: &Path, words: &[&str]) -> Ended {
@@ -274,5 +281,112 @@ async fn a_sign_in_link_becomes_a_token_once() {
         let (status, _) = ask(&server, secret, method, "/api/session", Json::Null).await;
         assert_eq!(status, 401);
     }
+    server.stop().await;
+}
+
+/// Opens a stream with this credential, and reads the first piece of it.
+async fn stream(server: &Running, token: &str, path: &str, session: &str) -> Incoming {
+    let mut client = server.client(crate::support::http::Version::One).await;
+    let mut request = client
+        .request("GET", "localhost", path)
+        .header("accept", "text/event-stream")
+        .header("authorization", format!("Bearer {token}"));
+    if !session.is_empty() {
+        request = request.header("mcp-session-id", session);
+        request = request.header("mcp-protocol-version", "2025-06-18");
+    }
+    let answer = client.open(request.body(Body::empty()).unwrap()).await;
+    let answer = answer.unwrap();
+    assert_eq!(answer.status(), 200, "{path}");
+    let mut body = answer.into_body();
+    assert!(body.frame().await.is_some(), "{path}");
+    // The connection is kept as long as its body.
+    tokio::spawn(client.ended);
+    body
+}
+
+/// It went wrong: the trail went on for a reader whose key was revoked, and streams of MCP stayed open.
+#[tokio::test]
+async fn streams_beside_a2a_end_with_the_key_or_the_user() {
+    let home = tempfile::tempdir().unwrap();
+    let (server, root) = administered(home.path()).await;
+    let hello = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "team", "version": "1" },
+    });
+    for whole in [false, true] {
+        let key = add(&server, &root, "chief", "operator").await;
+        let listed = done(&server, &key, "GET", "/api/keys", Json::Null).await;
+        let id = listed["keys"][0]["id"].as_str().unwrap().to_owned();
+        let session = session(&server, &key, &hello).await;
+        let mut streams = Vec::new();
+        for (path, session) in [
+            ("/api/audit?follow=true", ""),
+            ("/sse", ""),
+            ("/mcp", &*session),
+        ] {
+            streams.push((path, stream(&server, &key, path, session).await));
+        }
+        let taken = match whole {
+            true => "/api/users/chief".to_owned(),
+            false => format!("/api/keys/{id}"),
+        };
+        done(&server, &root, "DELETE", &taken, Json::Null).await;
+        for (path, body) in streams {
+            let rest = tokio::time::timeout(SOON, body.collect()).await;
+            rest.unwrap_or_else(|_| panic!("{path} goes on")).unwrap();
+        }
+        if !whole {
+            done(&server, &root, "DELETE", "/api/users/chief", Json::Null).await;
+        }
+    }
+    server.stop().await;
+}
+
+/// Opens a session of MCP; gives its id.
+async fn session(server: &Running, key: &str, hello: &Json) -> String {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello });
+    let mut client = server.client(crate::support::http::Version::One).await;
+    let request = client
+        .request("POST", "localhost", "/mcp")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("authorization", format!("Bearer {key}"))
+        .body(Body::from(body.to_string()));
+    let answer = client.send(request.unwrap()).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let id = answer.headers["mcp-session-id"].to_str();
+    id.unwrap().to_owned()
+}
+
+/// It went wrong: a caller that is in no row of the data could not be taken back with one command.
+#[tokio::test]
+async fn a_caller_that_is_no_user_of_the_data_is_removed_with_one_command() {
+    let home = tempfile::tempdir().unwrap();
+    let (server, root) = administered(home.path()).await;
+    let shown = super::task(&server).await;
+    let ada = client(&server, "ada-s3cret", ("websocket", Version::V1_0)).await;
+    let mut events = follow(&ada, &shown).await.unwrap();
+    assert!(events.next().await.unwrap().is_ok());
+    let words = ["user", "remove", "ada", "--bearer", &root];
+    let removed = on_data(home.path(), &words).await;
+    assert_eq!(removed.stdout, "removed ada\n", "{removed:?}");
+    assert!(
+        removed.stderr.contains("it was no user of this server"),
+        "{removed:?}"
+    );
+    let mut last = Ok(());
+    while let Some(event) = events.next().await {
+        last = event.map(drop);
+    }
+    assert!(is_unknown(&last), "{last:?}");
+    let (status, _) = ask(&server, "ada-s3cret", "GET", "/api/session", Json::Null).await;
+    assert_eq!(status, 401);
+    let again = on_data(home.path(), &words).await;
+    assert_eq!(again.status.code(), Some(1), "{again:?}");
+    let body = json!({ "name": "ada", "role": "viewer" });
+    done(&server, &root, "POST", "/api/users", body).await;
+    let said = done(&server, "ada-s3cret", "GET", "/api/session", Json::Null).await;
+    assert_eq!(said["role"], "viewer", "{said}");
     server.stop().await;
 }

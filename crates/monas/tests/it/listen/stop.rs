@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::routing::get;
 use http_body_util::BodyExt;
-use monas::listen::{Known, Limits, Options};
+use monas::listen::{CallerCheck, Limits, Options};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -163,7 +163,7 @@ async fn the_last_places_are_for_requests_of_known_callers() {
         ..Limits::default()
     };
     let options = Options {
-        known: Known::new(|request| request.headers.contains_key("authorization")),
+        known: CallerCheck::new(|request| request.headers.contains_key("authorization")),
         ..limited(limits)
     };
     let server = Running::start(options).await;

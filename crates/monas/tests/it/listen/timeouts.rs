@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2a::binding::{self, Offers, Wire};
+use a2a::binding::{self, BindingUses, Wire};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
@@ -92,7 +92,7 @@ async fn a_binding_says_in_its_own_form_that_it_took_too_long() {
         .await
         .unwrap();
     let wire = Wire::new(Arc::new(tasks.clone()), tasks.limits().clone());
-    let routes = binding::routes(&wire, &Offers::default());
+    let routes = binding::routes(&wire, &BindingUses::default());
     let server = Running::serve(limited(hasty()), routes).await;
     for path in ["/a2a/jsonrpc", "/a2a/rest/message:send"] {
         let mut client = Client::connect(server.address, Version::One).await;

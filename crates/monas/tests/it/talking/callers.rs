@@ -72,3 +72,72 @@ async fn a_caller_sees_its_own_sessions_and_a_revoked_key_ends_its_connection() 
     other.until("pong").await;
     server.stop().await;
 }
+
+/// Each kind of message needs what the route of the same meaning needs.
+#[tokio::test]
+async fn each_role_may_send_what_the_rules_of_the_routes_say() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(serve(home.path()).env_remove("MONAS_OPEN")).await;
+    let alert = json!({
+        "alert_type": "disk", "title": "Disk", "description": "It is nearly full.", "severity": "low",
+    });
+    let kinds = [
+        (
+            "user_command",
+            json!({ "command": "hello" }),
+            "/api/agent/command",
+        ),
+        (
+            "approval_response",
+            json!({ "request_id": "none", "decision": "approve" }),
+            "/api/approvals/{id}",
+        ),
+        ("watchdog_alert", alert, "/api/agent/law/accept"),
+    ];
+    for role in access::Role::ALL {
+        let words = ["--user", role.name(), "--role", role.name()];
+        let token = made(&mut command(home.path()), &words).await;
+        let mut window = Window::open_at(&server, &format!("/ws/chat?token={token}"), None).await;
+        let caller = access::Principal::named(role.name()).permitted(role.permissions());
+        for (kind, payload, path) in &kinds {
+            let mut rows = monas::serve::rules::all();
+            let row = rows.find(|it| it.verb == "POST" && it.path == *path);
+            let denied = row.unwrap().rule.check(&caller).is_err();
+            window.seen.clear();
+            window
+                .send(&json!({ "type": kind, "payload": payload }))
+                .await;
+            window.send(&json!({ "type": "ping" })).await;
+            window.until("pong").await;
+            let mut codes = window.seen.iter().map(|it| &it["payload"]["data"]["code"]);
+            let was_denied = codes.any(|it| it == "denied");
+            assert_eq!(was_denied, denied, "{kind} as {role}: {:?}", window.seen);
+        }
+    }
+    server.stop().await;
+}
+
+/// What a client sends counts like a call below `/api`; the connection stays.
+#[tokio::test]
+async fn one_message_too_many_is_refused_and_the_connection_stays() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(serve(home.path()).env("MONAS_RATE_LIMIT", "on")).await;
+    let mut window = Window::open_at(&server, "/ws/chat", None).await;
+    // Twenty at once, and ten a second: of so many some are refused, however slow this machine is.
+    for _ in 0..400 {
+        window.send(&json!({ "type": "ping" })).await;
+    }
+    let error = window.until("error").await;
+    let data = &error["payload"]["data"];
+    assert_eq!(data["code"], "rate_limited", "{error}");
+    let pongs = window.seen.len() - 1;
+    assert!(pongs >= 20, "{pongs} were answered before");
+    // The others are answered in turn, each in one of the two ways.
+    for _ in pongs + 1..400 {
+        window.next().await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    window.send(&json!({ "type": "ping" })).await;
+    window.until("pong").await;
+    server.stop().await;
+}

@@ -5,9 +5,14 @@ use std::time::Duration;
 
 use a2a::client::{Client, Settings, Version};
 use a2a::types::{ListTasksRequest, Message};
+use capnweb::transport::websocket;
+use capnweb::{Any, Capability, Options};
+use futures_util::{SinkExt as _, StreamExt as _};
 use monas::config::Data;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite;
 
 use super::{parsed, requests, send, with_callers};
 use crate::support::program::{Monas, command, run};
@@ -60,6 +65,7 @@ async fn every_call_on_every_wire_is_recorded_with_its_caller() {
             "a2a/capnweb"
         });
     }
+    wires.extend(sockets(&server).await);
     let records = trail(&server, "user=bob", |records| {
         let seen: BTreeSet<&str> = records
             .iter()
@@ -87,6 +93,25 @@ async fn every_call_on_every_wire_is_recorded_with_its_caller() {
     assert!(of("mcp/http").any(|it| it["operation"] == "tools/list"));
     assert!(of("api").any(|it| it["operation"] == "GET /api/agents"));
     server.stop().await;
+}
+
+/// Makes a call of bob's on each of the other sockets; gives their names in the records.
+async fn sockets(server: &Running) -> [&'static str; 2] {
+    let url = format!("ws://{}/acp/capnweb", server.address);
+    let session = websocket::connect(&url, Capability::nothing(), &Options::default()).await;
+    let session = session.unwrap();
+    let agents: Capability = session.remote::<Any>().into();
+    let bob = agents.call("authenticate", ("token-of-bob",));
+    bob.call("ping", ()).await.unwrap();
+
+    let url = format!("ws://{}/ws/chat?token=token-of-bob", server.address);
+    let stream = TcpStream::connect(server.address).await.unwrap();
+    let opened = tokio_tungstenite::client_async(url, stream).await;
+    let (mut chat, _) = opened.unwrap();
+    let ping = json!({ "type": "ping" }).to_string();
+    chat.send(tungstenite::Message::text(ping)).await.unwrap();
+    assert!(chat.next().await.unwrap().unwrap().is_text());
+    ["acp/capnweb", "chat"]
 }
 
 #[tokio::test]

@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use a2a::types::TaskState;
+use axum::body::Body;
 use monas::config::Config;
 use serde_json::{Value, json};
 
 use super::{parsed, send, with_callers};
+use crate::living::{client, say, state, words};
 use crate::support::http::Answer;
+use crate::support::program::{Monas, living};
 use crate::support::server::Running;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -177,4 +181,82 @@ async fn an_agent_that_has_used_its_processor_time_answers_no_caller() {
     let listed = send(&server, "bob", ("GET", "/a2a/rest/tasks"), &version, "").await;
     assert_eq!(listed.status, 200, "{listed:?}");
     server.stop().await;
+}
+
+/// A body whose length the head does not say.
+fn chunked(text: &str) -> Body {
+    let pieces: Vec<_> = text.as_bytes().chunks(1_000).map(<[u8]>::to_vec).collect();
+    let pieces = pieces.into_iter().map(Ok::<_, std::convert::Infallible>);
+    Body::from_stream(futures_util::stream::iter(pieces))
+}
+
+/// It went wrong: without `Content-Length` a request below `/mcp`, `/acp` and `/api` held nothing.
+#[tokio::test]
+async fn a_request_that_does_not_say_its_length_counts_as_it_is() {
+    let config = with(|it| it.call.memory = Some(4_000));
+    let server = Running::living(&config).await;
+    let large = "x".repeat(5_000);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let mcp = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {
+        "cursor": large, "_meta": meta,
+    }});
+    let part = json!({ "content_type": "text/plain", "content": large });
+    let acp = json!({ "agent_name": "about", "input": [{ "role": "user", "parts": [part] }] });
+    let mcp_headers = [
+        JSON,
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/list"),
+    ];
+    for (path, headers, body) in [
+        ("/mcp", &mcp_headers[..], mcp),
+        ("/acp/runs", &[JSON][..], acp),
+        ("/api/memory/query", &[JSON][..], json!({ "query": large })),
+    ] {
+        let body = chunked(&body.to_string());
+        let answer = send(&server, "ada", ("POST", path), headers, body).await;
+        assert_eq!(answer.status, 429, "{path}: {answer:?}");
+        assert!(
+            answer.text.contains("budget.call_memory"),
+            "{path}: {answer:?}"
+        );
+        // What is small passes.
+        let small = json!({ "query": "Ada" }).to_string();
+        let answer = send(&server, "ada", ("POST", path), headers, chunked(&small)).await;
+        assert_ne!(answer.status, 429, "{path}: {answer:?}");
+    }
+    server.stop().await;
+}
+
+/// It went wrong: what a command used counted for no budget.
+#[tokio::test]
+async fn the_processes_of_a_command_count_for_the_budgets() {
+    let home = tempfile::tempdir().unwrap();
+    let mut served = living(home.path());
+    served.env("MONAS_BUDGET_CALL_CPU", "2s");
+    served.env("MONAS_BUDGET_CALL_MEMORY", "64MiB");
+    let monas = Monas::start(&mut served).await;
+    let caller = client(&monas).await;
+    let asked = say(&caller, "run while :; do :; done", None).await;
+    assert_eq!(state(&asked), TaskState::InputRequired, "{asked:?}");
+    let done = say(&caller, "yes", Some(&asked)).await;
+    assert_eq!(state(&done), TaskState::Failed, "{done:?}");
+    let why = words(&done);
+    assert!(
+        why.contains("may use 2s of processor time (budget.call_cpu)"),
+        "{why}"
+    );
+    // The limit on memory of a command is no more than the budget leaves.
+    let asked = say(&caller, "run ulimit -d", None).await;
+    let done = say(&caller, "yes", Some(&asked)).await;
+    let said = words(&done);
+    let kilobytes = said
+        .lines()
+        .find_map(|line| line.trim().parse::<u64>().ok());
+    assert!(kilobytes.is_some_and(|it| it <= 64 << 10), "{said}");
+    monas.stop().await;
 }

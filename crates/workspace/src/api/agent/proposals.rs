@@ -54,7 +54,7 @@ struct Proposed {
     change: Value,
     #[serde(alias = "why")]
     justification: String,
-    /// Events of the agent's journal that speak for it, by number.
+    /// Numbers of events of the agent's journal that support the change.
     #[serde(default)]
     evidence: Vec<u64>,
 }

@@ -1,6 +1,6 @@
 //! The requests about memory, and records as replies show them.
 
-use agent::Offer;
+use agent::MemoryInput;
 use axum::http::StatusCode;
 use memory::{
     Certainty, Content, Draft, Hit, Layer, Mode, Noted, Recall, Record, RecordId, Standing,
@@ -113,7 +113,7 @@ pub(super) struct Store {
 impl Store {
     /// What the agent is to remember: an observation, or a record of the long term, which needs a complete reason. Its
     /// source is `own`, the caller's; an operator may name another one.
-    pub(super) fn offer(self, own: &str, operator: bool) -> Result<Offer, Failure> {
+    pub(super) fn offer(self, own: &str, operator: bool) -> Result<MemoryInput, Failure> {
         let mut metadata = self.metadata.unwrap_or_default();
         let mut take = |name: &str| match metadata.remove(name) {
             Some(Value::String(text)) if !text.is_empty() => Some(text),
@@ -174,7 +174,7 @@ impl Store {
                 Some((layer, reason))
             }
         };
-        Ok(Offer {
+        Ok(MemoryInput {
             content,
             lasting,
             from: self.from,

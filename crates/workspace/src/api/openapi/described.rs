@@ -1,22 +1,25 @@
 //! What is said of each route: a sentence, its query, its body and its reply. A name that ends in `!` is required.
+//! A type is a word of `openapi::schema`, or the name of an object of [`named`].
 
 mod administration;
+mod coming;
+pub(crate) mod named;
 
 /// A field with its type in a word, or a parameter with a sentence.
-type Fields = &'static [(&'static str, &'static str)];
+pub(crate) type Fields = &'static [(&'static str, &'static str)];
 
 /// What is said of a route.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Described {
-    pub(super) summary: &'static str,
-    pub(super) query: Fields,
-    pub(super) body: Fields,
-    pub(super) reply: Kind,
+pub(crate) struct Described {
+    pub(crate) summary: &'static str,
+    pub(crate) query: Fields,
+    pub(crate) body: Fields,
+    pub(crate) reply: Kind,
 }
 
 /// What a route replies with.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// An object with these fields.
     Json(Fields),
     Other(&'static str),
@@ -28,7 +31,7 @@ pub(super) enum Kind {
 const AGENT: (&str, &str) = ("agent", "the id of the agent; the default one without it");
 
 /// The sentence of a route of which nothing is said.
-pub(super) const UNDESCRIBED: &str = "No description yet.";
+pub(crate) const UNDESCRIBED: &str = "No description yet.";
 
 const fn json(summary: &'static str, query: Fields, body: Fields, reply: Fields) -> Described {
     Described {
@@ -72,6 +75,13 @@ const STATUS: Fields = &[
     ("working!", "integer"),
     ("approvals!", "objects"),
     ("questions!", "objects"),
+    ("grants!", "objects"),
+    ("queue!", "list"),
+    ("plans!", "objects"),
+    ("law!", "list"),
+    ("timers!", "object"),
+    ("offered", "strings"),
+    ("accept", "string"),
     ("event!", "integer"),
 ];
 
@@ -98,13 +108,16 @@ const CAPABILITY: Fields = &[
 ];
 
 /// What is said of a route. One of which nothing is said is in the document by its path alone.
-pub(super) fn described(verb: &str, path: &str) -> Described {
+pub(crate) fn described(verb: &str, path: &str) -> Described {
     agent(verb, path)
         .or_else(|| people(verb, path))
         .or_else(|| files(verb, path))
         .or_else(|| memory(verb, path))
         .or_else(|| administration::administration(verb, path))
         .or_else(|| server(verb, path))
+        .or_else(|| coming::journal(verb, path))
+        .or_else(|| coming::things(verb, path))
+        .or_else(|| coming::proposals(verb, path))
         .unwrap_or_else(|| json(UNDESCRIBED, &[AGENT], &[], &[]))
 }
 
@@ -114,7 +127,7 @@ fn agent(verb: &str, path: &str) -> Option<Described> {
             "The agents that the caller may use.",
             &[],
             &[],
-            &[("agents!", "objects")],
+            &[("agents!", "Agent[]")],
         ),
         ("POST", "/api/agent/initialize") => json(
             "Begins a session, with what is chosen for it.",
@@ -162,7 +175,12 @@ fn agent(verb: &str, path: &str) -> Option<Described> {
             "Has the agent stop where it is.",
             &[AGENT],
             &[("agent", "string")],
-            &[("success!", "boolean"), ("previous_state!", "string")],
+            &[
+                ("success!", "boolean"),
+                ("previous_state!", "string"),
+                ("state!", "string"),
+                ("paused!", "boolean"),
+            ],
         ),
         ("POST", "/api/agent/resume") => json(
             "Has the agent go on.",
@@ -206,7 +224,7 @@ fn agent(verb: &str, path: &str) -> Option<Described> {
             "Every law that the agent had.",
             &[AGENT],
             &[],
-            &[("agent!", "string"), ("versions!", "objects")],
+            &[("agent!", "string"), ("versions!", "LawVersion[]")],
         ),
         ("GET", "/api/agent/diff") => json(
             "What changed between two versions of the law.",
@@ -221,7 +239,7 @@ fn agent(verb: &str, path: &str) -> Option<Described> {
             &[
                 ("agent!", "string"),
                 ("known!", "boolean"),
-                ("because!", "objects"),
+                ("because!", "Because[]"),
                 ("text!", "string"),
             ],
         ),
@@ -244,7 +262,7 @@ fn people(verb: &str, path: &str) -> Option<Described> {
                 ("archived", "true, false or all"),
             ],
             &[],
-            &[("sessions!", "objects")],
+            &[("sessions!", "ChatSession[]")],
         ),
         ("GET", "/api/sessions/{id}") => {
             json("A session, and what waits in it.", &[AGENT], &[], SESSION)
@@ -271,7 +289,7 @@ fn people(verb: &str, path: &str) -> Option<Described> {
             &[],
             &[
                 ("session_id!", "string"),
-                ("messages!", "objects"),
+                ("messages!", "Envelope[]"),
                 ("agent_state!", "string"),
                 ("waiting!", "strings"),
                 ("more!", "boolean"),
@@ -288,8 +306,8 @@ fn people(verb: &str, path: &str) -> Option<Described> {
             &[],
             &[
                 ("agent!", "string"),
-                ("approvals!", "objects"),
-                ("questions!", "objects"),
+                ("approvals!", "Approval[]"),
+                ("questions!", "Question[]"),
             ],
         ),
         ("POST", "/api/approvals/{id}") => json(
@@ -298,6 +316,8 @@ fn people(verb: &str, path: &str) -> Option<Described> {
             &[
                 ("decision", "approve|reject|modify|session"),
                 ("modified", "any"),
+                ("field", "string"),
+                ("prefix", "string"),
                 ("reason", "string"),
                 ("answer", "string"),
             ],
@@ -307,7 +327,7 @@ fn people(verb: &str, path: &str) -> Option<Described> {
             "The decisions that count for later calls.",
             &[AGENT],
             &[],
-            &[("agent!", "string"), ("grants!", "objects")],
+            &[("agent!", "string"), ("grants!", "Grant[]")],
         ),
         ("DELETE", "/api/grants/{id}") => {
             json("Ends a grant.", &[AGENT], &[], &[("id!", "string")])
@@ -316,7 +336,7 @@ fn people(verb: &str, path: &str) -> Option<Described> {
             "What the caller has lent to other programs.",
             &[],
             &[],
-            &[("capabilities!", "objects")],
+            &[("capabilities!", "Capability[]")],
         ),
         ("POST", "/api/capabilities") => json(
             "Lends a part of what the caller may do.",
@@ -337,7 +357,7 @@ fn people(verb: &str, path: &str) -> Option<Described> {
             "The letters of a board.",
             &[("after", "a place"), ("limit", "how many")],
             &[],
-            &[("board!", "string"), ("letters!", "objects")],
+            &[("board!", "string"), ("letters!", "BoardLetter[]")],
         ),
         ("POST", "/api/boards/{name}") => json(
             "Adds a letter to a board.",
@@ -363,7 +383,7 @@ fn files(verb: &str, path: &str) -> Option<Described> {
             &[
                 ("path!", "string"),
                 ("type!", "directory"),
-                ("children!", "objects"),
+                ("children!", "FileNode[]"),
                 ("incomplete", "boolean"),
             ],
         ),
@@ -393,6 +413,11 @@ fn files(verb: &str, path: &str) -> Option<Described> {
             &[
                 ("success!", "boolean"),
                 ("status!", "written|pending_approval"),
+                ("path", "string"),
+                ("created", "boolean"),
+                ("changed", "boolean"),
+                ("size", "integer"),
+                ("hash", "string"),
                 ("approval_id", "string"),
                 ("task_id", "string"),
             ],
@@ -407,7 +432,7 @@ fn files(verb: &str, path: &str) -> Option<Described> {
                 ("limit", "from 1 to 500"),
             ],
             &[],
-            &[("results!", "objects"), ("incomplete!", "boolean")],
+            &[("results!", "FileHit[]"), ("incomplete!", "boolean")],
         ),
         _ => return None,
     })
@@ -422,12 +447,21 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
                 ("query!", "string"),
                 ("mode", "hybrid|local|global"),
                 ("top_k", "integer"),
+                ("layers", "strings"),
+                ("sources", "strings"),
+                ("since", "string"),
+                ("until", "string"),
+                ("task_id", "string"),
+                ("max_tokens", "integer"),
+                ("noted", "boolean"),
                 ("agent", "string"),
             ],
             &[
                 ("entities!", "strings"),
                 ("relationships!", "objects"),
-                ("sources!", "objects"),
+                ("sources!", "MemoryRecord[]"),
+                ("mode!", "string"),
+                ("retriever!", "string"),
             ],
         ),
         ("POST", "/api/memory/vector-search") => json(
@@ -438,7 +472,7 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
                 ("top_k", "integer"),
                 ("agent", "string"),
             ],
-            &[("results!", "objects")],
+            &[("results!", "MemoryRecord[]"), ("retriever!", "string")],
         ),
         ("POST", "/api/memory/store") => json(
             "Has the agent remember something.",
@@ -447,9 +481,19 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
                 ("type", "string"),
                 ("content!", "string"),
                 ("metadata", "object"),
+                ("layer", "string"),
+                ("reason", "object"),
+                ("from", "strings"),
+                ("public", "boolean"),
                 ("agent", "string"),
             ],
-            &[("success!", "boolean"), ("node_id!", "string")],
+            &[
+                ("success!", "boolean"),
+                ("node_id!", "string"),
+                ("layer!", "string"),
+                ("outcome!", "string"),
+                ("contradicts", "objects"),
+            ],
         ),
         ("POST", "/api/memory/forget") => json(
             "Has the agent forget a record.",
@@ -464,13 +508,17 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
             &[
                 ("task_id!", "string"),
                 ("related_concepts!", "strings"),
-                ("previous_conversations!", "objects"),
-                ("code_references!", "objects"),
+                ("previous_conversations!", "MemoryRecord[]"),
+                ("code_references!", "MemoryRecord[]"),
             ],
         ),
         ("GET", "/api/memory/graph") => json(
             "The knowledge graph, or a part of it.",
-            &[AGENT, ("around", "an entity"), ("limit", "how many nodes")],
+            &[
+                AGENT,
+                ("topic", "what the part is about"),
+                ("limit", "how many nodes"),
+            ],
             &[],
             &[("nodes!", "list"), ("edges!", "list")],
         ),
@@ -482,6 +530,18 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
                 ("agent!", "string"),
                 ("clean!", "boolean"),
                 ("records!", "integer"),
+                ("layers!", "object"),
+                ("contradictions!", "integer"),
+                ("duplicates!", "integer"),
+                ("echoes!", "integer"),
+                ("embedded!", "integer"),
+                ("forgotten!", "integer"),
+                ("never_read!", "integer"),
+                ("recall_loops!", "integer"),
+                ("uncertain!", "integer"),
+                ("unsettled!", "integer"),
+                ("hypotheses!", "integer"),
+                ("without_reason!", "integer"),
             ],
         ),
         ("GET", "/api/memory/export") => other(

@@ -16,6 +16,9 @@ pub struct ListedUser {
     /// How many API keys it has.
     pub keys: usize,
     pub created: String,
+    /// What else is to be known, where it was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// The reply to `POST /api/users`: the user, and either a link or a key.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::scenario::Work;
 use crate::bench::address::Address;
-use crate::bench::http::{Answer, Connection};
+use crate::bench::http::{Connection, HttpResponse};
 use crate::error::{Error, Result};
 
 #[derive(Debug)]
@@ -198,8 +198,8 @@ fn result(body: &[u8], id: &str) -> Result<Value> {
     Ok(answer["result"].take())
 }
 
-fn expect_kind(answer: &Answer<'_>, kind: &str) -> Result<()> {
-    let Answer {
+fn expect_kind(answer: &HttpResponse<'_>, kind: &str) -> Result<()> {
+    let HttpResponse {
         status,
         content_type,
         ..

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Work;
 use crate::bench::address::Address;
-use crate::bench::http::{Answer, Connection};
+use crate::bench::http::{Connection, HttpResponse};
 use crate::error::{Error, Result};
 
 /// What every call has said.
@@ -95,7 +95,7 @@ impl Caller {
         expect(right, || String::from_utf8_lossy(&body).into_owned())
     }
 
-    async fn send(&mut self, body: &Value) -> Result<Answer<'_>> {
+    async fn send(&mut self, body: &Value) -> Result<HttpResponse<'_>> {
         let body = body.to_string();
         self.request.clear();
         let (head, length) = (&self.head, body.len());
@@ -171,7 +171,7 @@ fn result(body: &[u8], id: &str) -> Option<Value> {
     right.then(|| answer["result"].take())
 }
 
-fn expect_kind(answer: &Answer<'_>, kind: &str) -> Result<()> {
+fn expect_kind(answer: &HttpResponse<'_>, kind: &str) -> Result<()> {
     let (status, found) = (answer.status, &answer.content_type);
     let right = status == 200 && found.starts_with(kind);
     expect(right, || format!("status {status}, {found:?}"))

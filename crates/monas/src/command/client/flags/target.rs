@@ -102,7 +102,7 @@ impl Target {
         self.source.starts_with("--")
     }
 
-    /// What is said about it before it is asked.
+    /// The line on standard error that names the server.
     pub(crate) fn announcement(&self) -> String {
         format!("asking {} ({})", self.url, self.source)
     }

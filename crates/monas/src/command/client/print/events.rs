@@ -18,7 +18,7 @@ use crate::command::client::flags::Output;
 pub(in crate::command) enum Manner {
     /// Every state, with the id of the task.
     Stream,
-    /// What a person in a conversation wants to see: no ids, and no state that says only that it goes well.
+    /// What a person in a conversation wants to see: no ids, and no state that only reports progress.
     Chat,
 }
 
@@ -80,6 +80,12 @@ impl EventPrinter {
 
     fn status(&mut self, task: &str, status: &TaskStatus) {
         self.end_lines();
+        let said = status.message.as_ref();
+        if let Some(said) = said.filter(|it| extension::called(it).is_some()) {
+            // It says that the task is worked on, and by what.
+            let line = format!("  {}", printable(&message(said)));
+            return note_raw(&self.printer.err.dim(&line));
+        }
         let badly = matches!(
             status.state,
             TaskState::Failed | TaskState::Rejected | TaskState::Canceled

@@ -7,6 +7,7 @@ const USER: Fields = &[
     ("role!", "viewer|user|operator|admin"),
     ("keys!", "integer"),
     ("created!", "string"),
+    ("note", "string"),
 ];
 
 const LINK: Fields = &[
@@ -45,7 +46,7 @@ const SECRET: Fields = &[
 
 pub(super) fn administration(verb: &str, path: &str) -> Option<Described> {
     Some(match (verb, path) {
-        ("GET", "/api/users") => json("The users.", &[], &[], &[("users!", "objects")]),
+        ("GET", "/api/users") => json("The users.", &[], &[], &[("users!", "User[]")]),
         ("POST", "/api/users") => json(
             "Adds a user, with a sign-in link or an API key.",
             &[],
@@ -54,7 +55,7 @@ pub(super) fn administration(verb: &str, path: &str) -> Option<Described> {
                 ("role", "viewer|user|operator|admin"),
                 ("key", "boolean"),
             ],
-            &[("user!", "object"), ("link", "object"), ("key", "object")],
+            &[("user!", "User"), ("link", "SignInLink"), ("key", "ApiKey")],
         ),
         ("PUT", "/api/users/{name}") => json(
             "Gives a user another role.",
@@ -73,7 +74,7 @@ pub(super) fn administration(verb: &str, path: &str) -> Option<Described> {
             "The API keys of the caller; with the permission admin, those of all users.",
             &[],
             &[],
-            &[("keys!", "objects")],
+            &[("keys!", "ApiKey[]")],
         ),
         ("POST", "/api/keys") => json(
             "Makes an API key; its secret is in this reply alone.",
@@ -91,7 +92,7 @@ pub(super) fn administration(verb: &str, path: &str) -> Option<Described> {
             "The names of the secrets that agents use.",
             &[],
             &[],
-            &[("secrets!", "objects")],
+            &[("secrets!", "SecretName[]")],
         ),
         ("PUT", "/api/secrets/{name}") => {
             json("Sets a secret.", &[], &[("value!", "string")], SECRET)

@@ -1,0 +1,1 @@
+export{t as javascript}from"./ecmascript.js";
