@@ -234,6 +234,17 @@ pub trait Overseer: fmt::Debug + Send + Sync + 'static {
     /// Whether a call may begin. A refused call has ended with it, and is recorded by the overseer itself.
     fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit>;
 
+    /// As [`begin`](Self::begin) for what was not read yet: it is charged to its caller, and has no span.
+    fn admit(&self, asked: &CallRecord) -> Result<Account, Limit> {
+        self.begin(asked).map(|it| it.account)
+    }
+
+    /// The span of a call that was admitted, once it is known which call it is.
+    fn span(&self, asked: &CallRecord) -> Span {
+        let _ = asked;
+        Span::default()
+    }
+
     /// A call that began has ended.
     fn end(&self, asked: &CallRecord, outcome: Outcome, time: Duration);
 }
@@ -256,22 +267,35 @@ impl Calls {
                 under: None,
             });
         };
-        let mut asked = asked;
-        if asked.origin.request.is_empty() {
-            // A name for the log, the trail and the trace of one call.
-            asked.origin.request = format!("{:016x}", trace::random());
-        }
-        let Admitted { span, account } = overseer.begin(&asked)?;
-        // A trace of which nothing is recorded here is passed on as it came.
-        let trace = span.scope().or(asked.origin.trace.map(Scope::from));
-        asked.origin.trace = asked.origin.trace.or(trace.as_ref().map(|it| it.context));
-        Ok(BegunCall {
-            trace,
+        let asked = named(asked);
+        let admitted = overseer.begin(&asked)?;
+        Ok(begun(overseer, asked, admitted, Instant::now()))
+    }
+
+    /// Charges something to its caller before it is read: a frame or a body of which only the sender and the length are
+    /// known. Its operation is [`UNKNOWN`] until [`UnreadCall::begin`] says which call it is.
+    pub fn admit(&self, caller: &Principal, origin: Origin) -> Result<UnreadCall, Limit> {
+        let asked = CallRecord {
+            origin,
+            caller: caller.clone(),
+            version: "",
+            operation: UNKNOWN.into(),
+        };
+        let Some(overseer) = &self.0 else {
+            return Ok(UnreadCall {
+                account: Account::default(),
+                bytes: 0,
+                under: None,
+            });
+        };
+        let asked = named(asked);
+        let account = overseer.admit(&asked)?;
+        Ok(UnreadCall {
             account,
-            under: Some(Box::new(Under {
+            bytes: asked.origin.bytes,
+            under: Some(Box::new(Unread {
                 overseer: overseer.clone(),
                 asked,
-                span,
                 began: Instant::now(),
             })),
         })
@@ -287,6 +311,108 @@ impl Calls {
     /// Whether there is an overseer.
     pub fn is_watched(&self) -> bool {
         self.0.is_some()
+    }
+}
+
+/// The call with a name for the log, the trail and the trace, if its caller gave none.
+fn named(mut asked: CallRecord) -> CallRecord {
+    if asked.origin.request.is_empty() {
+        asked.origin.request = format!("{:016x}", trace::random());
+    }
+    asked
+}
+
+fn begun(
+    overseer: &Arc<dyn Overseer>,
+    mut asked: CallRecord,
+    admitted: Admitted,
+    began: Instant,
+) -> BegunCall {
+    let Admitted { span, account } = admitted;
+    // A trace of which nothing is recorded here is passed on as it came.
+    let trace = span.scope().or(asked.origin.trace.map(Scope::from));
+    asked.origin.trace = asked.origin.trace.or(trace.as_ref().map(|it| it.context));
+    BegunCall {
+        trace,
+        account,
+        under: Some(Box::new(Under {
+            overseer: overseer.clone(),
+            asked,
+            span,
+            began,
+        })),
+    }
+}
+
+/// A frame or a body that was charged to its caller and is not read yet. It becomes a call, or ends as an unknown one:
+/// what cannot be read counts against the limits of its sender, and is recorded.
+#[derive(Debug)]
+#[must_use = "what is dropped is recorded as cancelled"]
+pub struct UnreadCall {
+    account: Account,
+    /// The length that was charged.
+    bytes: u64,
+    under: Option<Box<Unread>>,
+}
+
+#[derive(Debug)]
+struct Unread {
+    overseer: Arc<dyn Overseer>,
+    asked: CallRecord,
+    began: Instant,
+}
+
+impl UnreadCall {
+    /// Charges what came beyond the length that was announced.
+    pub fn hold(&mut self, bytes: u64) -> Result<(), Exceeded> {
+        let more = bytes.saturating_sub(self.bytes);
+        self.bytes = self.bytes.max(bytes);
+        match more {
+            0 => Ok(()),
+            more => self.account.hold(more),
+        }
+    }
+
+    /// It was read, and is this call.
+    pub fn begin(mut self, asked: CallRecord) -> BegunCall {
+        let account = std::mem::take(&mut self.account);
+        let Some(unread) = self.under.take() else {
+            return BegunCall {
+                trace: asked.origin.trace.map(Scope::from),
+                account,
+                under: None,
+            };
+        };
+        let mut asked = asked;
+        if asked.origin.request.is_empty() {
+            asked.origin.request.clone_from(&unread.asked.origin.request);
+        }
+        let span = unread.overseer.span(&asked);
+        let admitted = Admitted { span, account };
+        begun(&unread.overseer, asked, admitted, unread.began)
+    }
+
+    /// It was read, and is no call that is recorded.
+    pub fn pass(mut self) {
+        self.under = None;
+    }
+
+    /// It is no call.
+    pub fn end(mut self, outcome: Outcome) {
+        self.finish(outcome);
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        if let Some(unread) = self.under.take() {
+            let time = unread.began.elapsed();
+            unread.overseer.end(&unread.asked, outcome, time);
+        }
+    }
+}
+
+impl Drop for UnreadCall {
+    fn drop(&mut self) {
+        self.finish(Outcome::Cancelled);
     }
 }
 

@@ -46,6 +46,27 @@ fn every_call_ends_once() {
     assert_eq!(*seen, ends);
 }
 
+/// Frames that were no JSON once counted against no limit, and left no trace.
+#[test]
+fn what_is_not_read_yet_is_charged_and_recorded() {
+    let seen = Arc::new(Seen::default());
+    let calls = Calls::new(seen.clone());
+    let ada = Principal::named("ada");
+    let unread = || calls.admit(&ada, Origin::on("test")).unwrap();
+    unread().end(Outcome::Rejected);
+    unread().begin(asked("good")).end(Outcome::Ok);
+    unread().pass();
+    drop(unread());
+    let seen = seen.0.lock().unwrap();
+    let ends = [
+        (UNKNOWN, Outcome::Rejected),
+        ("good", Outcome::Ok),
+        (UNKNOWN, Outcome::Cancelled),
+    ];
+    let ends = ends.map(|(name, outcome)| (name.to_owned(), outcome));
+    assert_eq!(*seen, ends);
+}
+
 #[test]
 fn the_name_of_a_request_cannot_break_a_line() {
     let mut headers = HeaderMap::new();

@@ -95,7 +95,9 @@ mod verified;
 #[path = "verified_tests.rs"]
 mod verified_tests;
 
-pub use calls::{Admitted, CallRecord, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls};
+pub use calls::{
+    Admitted, CallRecord, Calls, Limit, Origin, Outcome, Overseer, TooManyCalls, UnreadCall,
+};
 pub use capability::{Attenuation, Capabilities};
 pub use door::{Door, Refusal, Unauthenticated};
 pub use insider::Insiders;

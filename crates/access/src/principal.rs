@@ -35,6 +35,8 @@ pub(crate) struct Known {
     pub(crate) bounds: Bounds,
     /// Which of the credentials that a scheme has in its data: the id of a key or of a capability.
     pub(crate) credential: String,
+    /// The name of the person for whom the caller acts, if that is not the caller itself.
+    pub(crate) person: Option<String>,
     pub(crate) revocations: Revocations,
 }
 
@@ -144,6 +146,35 @@ impl Principal {
                 (Some(own), Some(other)) => Some(own.min(other)),
                 (own, other) => own.or(other),
             },
+            ..self.0.as_ref().clone()
+        })
+    }
+
+    /// The same caller, which acts for the person of this name. The anonymous person has an empty name.
+    #[must_use]
+    pub fn acting_for(&self, person: &str) -> Self {
+        Self::known(Known {
+            person: (person != self.name()).then(|| person.to_owned()),
+            ..self.0.as_ref().clone()
+        })
+    }
+
+    /// The name of the person for whom the caller acts, if that is not the caller itself.
+    pub fn acts_for(&self) -> Option<&str> {
+        self.0.person.as_deref()
+    }
+
+    /// The person for whom a call is made, with the permissions of the call. Agents ask each other in their own names; what
+    /// is said and found in such a chain belongs to the person at its start, who sees it and whose shares it takes. A caller
+    /// that acts for itself is this person.
+    #[must_use]
+    pub fn person(&self) -> Self {
+        let Some(person) = self.acts_for() else {
+            return self.clone();
+        };
+        Self::known(Known {
+            name: person.to_owned(),
+            person: None,
             ..self.0.as_ref().clone()
         })
     }

@@ -17,6 +17,7 @@ use crate::event::Effect;
 use crate::event::{
     EffectId, Event, EventKind, Intent, Outgoing, Request, TurnAnswer, TurnId, Verdict,
 };
+use crate::forgetting::Redaction;
 use crate::journal::Journal;
 use crate::law::Law;
 use crate::limits::UNCOMMITTED;
@@ -40,6 +41,14 @@ pub(crate) enum Mail {
     },
     /// A task has ended: completed, failed, rejected or cancelled.
     Gone(TurnId),
+    /// Words of forgotten records are to be taken out of the journal and the state: these records of the journal have them,
+    /// and what was recorded since may. The request in which they are forgotten is named, if there is one.
+    Redact {
+        redaction: Box<Redaction>,
+        records: Vec<u64>,
+        turn: TurnId,
+        reply: oneshot::Sender<()>,
+    },
     /// The state is to be looked at.
     Look(Look),
     /// It is to sleep, now.
@@ -126,6 +135,8 @@ struct Actor {
     /// The birth event of a plain agent with an empty journal. It is applied at once and recorded with the first other
     /// event, so that reading the status of such an agent writes nothing.
     unrecorded_birth: Option<(Event, Vec<Change>)>,
+    /// What is forgotten in requests that are under way: their answers may repeat it.
+    forgetting: BTreeMap<TurnId, Box<Redaction>>,
 }
 
 /// Runs the actor until it was idle for a while or an error occurred. Returns whether it has timers or unfinished work.
@@ -153,6 +164,7 @@ pub(crate) async fn run_actor(
         added: None,
         due,
         unrecorded_birth: None,
+        forgetting: BTreeMap::new(),
     };
     if let Some(identity) = plain.filter(|_| actor.journal.last() == 0) {
         actor.begin_plain(identity);
@@ -263,10 +275,37 @@ impl Actor {
                 }
                 self.perceive(EventKind::Closed { turn }).await?;
             }
+            Mail::Redact {
+                redaction,
+                records,
+                turn,
+                reply,
+            } => {
+                let redaction = self.redact(redaction, records).await?;
+                if self.state.context.turns.contains_key(&turn) {
+                    self.forgetting.insert(turn, redaction);
+                }
+                // The sender may have gone.
+                let _ = reply.send(());
+            }
             Mail::Look(look) => look(&self.state, self.journal.last()),
             Mail::Sleep => {}
         }
         Ok(())
+    }
+
+    /// Takes words out of the journal and the state.
+    async fn redact(
+        &mut self,
+        mut redaction: Box<Redaction>,
+        records: Vec<u64>,
+    ) -> Result<Box<Redaction>, Error> {
+        self.added = None;
+        let journal = &mut self.journal;
+        self.state = journal
+            .redact(&mut redaction, records, &self.state)
+            .await?;
+        Ok(redaction)
     }
 
     /// Processes the mail that was held back during a pause.
@@ -357,10 +396,12 @@ impl Actor {
             self.flush().await?;
         }
         let mut gate = None;
+        let mut said = Vec::new();
         for out in step.out {
             match out {
                 Outgoing::Do(intent) => self.give(intent, false),
                 Outgoing::Say { turn, answer } => {
+                    said.extend(self.forgetting.remove(&turn));
                     if let Some(to) = self.working.remove(&turn) {
                         // The worker may have gone; the answer is recorded.
                         drop(to.send(Job::Say(answer)));
@@ -369,6 +410,10 @@ impl Actor {
                 Outgoing::Gate { approval, verdict } => gate = Some((approval, verdict)),
                 Outgoing::Resume { turn } => self.resume(turn),
             }
+        }
+        // The caller has the answer as it is.
+        for redaction in said {
+            self.redact(redaction, Vec::new()).await?;
         }
         Ok(Outcome { gate, changed })
     }

@@ -4,7 +4,7 @@ use memory::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use skill::Definition;
+use skill::{Definition, Fault};
 
 use crate::event::{EffectId, FurtherCall, TurnId};
 
@@ -22,6 +22,9 @@ pub struct Approval {
     /// The caller that the call is made for.
     #[serde(default)]
     pub by: String,
+    /// The person for whom that caller acts, if it is an agent that acts for one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub person: String,
     /// The task that the call is part of.
     pub turn: TurnId,
     /// Which call of that task.
@@ -55,6 +58,19 @@ pub struct Approval {
     /// changed is shown again.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
+    /// The change or the command, as a person is shown it, until it is decided about; the beginning of a long one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shown: String,
+}
+
+impl Approval {
+    /// The person at the start of a chain of agents: the caller itself, unless that is an agent that acts for a person.
+    pub fn person(&self) -> &str {
+        match self.person.as_str() {
+            "" => &self.by,
+            person => person,
+        }
+    }
 }
 
 /// Where an approval stands.
@@ -279,8 +295,8 @@ pub enum UnusableAnswer {
     #[error("{0}")]
     Schema(String),
     /// The other input is not one of the skill.
-    #[error("{path}: {fault}")]
-    Input { path: String, fault: String },
+    #[error("{0}")]
+    Input(Fault),
     #[error("a grant with a field needs a prefix")]
     FieldWithoutPrefix,
     #[error("{field:?} does not begin with {prefix:?} here")]
@@ -312,14 +328,15 @@ pub fn decision(
         }
         "modify" => {
             let edited = filled("input").ok_or(UnusableAnswer::ModifyWithoutInput)?;
-            let schema = jsonschema::validator_for(&skill.input);
-            let schema = schema.map_err(|error| UnusableAnswer::Schema(error.to_string()))?;
-            let edited = edited_input(edited, input, |it| schema.is_valid(it))?;
-            if let Some(fault) = schema.iter_errors(&edited).next() {
-                return Err(UnusableAnswer::Input {
-                    path: fault.instance_path().to_string(),
-                    fault: fault.to_string(),
-                });
+            let faults = |it: &Value| {
+                skill::faults_of(&skill.input, it).map_err(UnusableAnswer::Schema)
+            };
+            faults(input)?;
+            let edited = edited_input(edited, input, |it| {
+                faults(it).is_ok_and(|faults| faults.is_empty())
+            })?;
+            if let Some(fault) = faults(&edited)?.into_iter().next() {
+                return Err(UnusableAnswer::Input(fault));
             }
             Decision::Modify(edited)
         }
@@ -344,9 +361,10 @@ fn edited_input(
         for (name, value) in edited.as_object().into_iter().flatten() {
             merged[name.as_str()] = value.clone();
         }
-        return Ok(match !is_valid(&edited) && is_valid(&merged) {
-            true => merged,
-            false => edited,
+        // Some fields of it are meant, unless it is whole: what is wrong is said of those.
+        return Ok(match is_valid(&edited) {
+            true => edited,
+            false => merged,
         });
     }
     let fields = input.as_object().into_iter().flatten();

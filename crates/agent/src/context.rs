@@ -356,6 +356,8 @@ pub enum Change {
         bound: Option<Value>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         further: Vec<FurtherCall>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        shown: String,
     },
     /// A call was decided about.
     Decided {
@@ -481,12 +483,14 @@ impl Context {
                 digest,
                 bound,
                 further,
+                shown,
             } => {
                 if let Some(approval) = self.approvals.get_mut(approval) {
                     let approval = Arc::make_mut(approval);
                     approval.digest.clone_from(digest);
                     approval.bound.clone_from(bound);
                     approval.further.clone_from(further);
+                    approval.shown.clone_from(shown);
                 }
             }
             Change::Aside { turn, line } => self.change(turn, |it| it.asides.push(line.clone())),
@@ -513,7 +517,9 @@ impl Context {
                 approval, standing, ..
             } => {
                 if let Some(approval) = self.approvals.get_mut(approval) {
-                    Arc::make_mut(approval).standing = standing.clone();
+                    let approval = Arc::make_mut(approval);
+                    approval.standing = standing.clone();
+                    approval.shown.clear();
                 }
             }
             Change::Agreed { turn, calls } => {

@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::error::Error;
 use crate::message::{self, Body, Letter};
-use crate::turn::{DEPTH, OWN, PERSON, PLACE, principal};
+use crate::turn::{DEPTH, OWN, PERSON, PLACE, is_principal, principal};
 
 /// The task server that all agents of a population are behind, once it is there and until the population closes: the
 /// server holds the agents, so that one that was kept here would keep both in memory until the process ends.
@@ -51,6 +51,8 @@ pub(crate) struct Delegation {
     pub(crate) person: String,
     /// The task in which it is asked, and the scope of the call that asks.
     pub(crate) place: (String, String),
+    /// The name of the person at the start of the chain of agents, for whom it is asked.
+    pub(crate) on_behalf: String,
     /// What the caller may do for whom it is asked: the other agent may do no more for it.
     pub(crate) permissions: Permissions,
 }
@@ -134,7 +136,8 @@ impl Tasks {
         }
     }
 
-    /// The tasks of a skill that are under way for a caller, the oldest first.
+    /// The tasks of a skill that are under way for a caller, the oldest first. Those that an agent began for a person are
+    /// that person's.
     pub(crate) async fn waiting(
         &self,
         agent: &str,
@@ -165,9 +168,20 @@ impl Tasks {
                 input,
             })
         });
-        let mut waiting: Vec<Waiting> = waiting.collect();
-        waiting.reverse();
-        Ok(waiting)
+        let mut own: Vec<Waiting> = Vec::new();
+        for it in waiting {
+            // An agent has tasks for several people.
+            if !is_principal(caller.name())
+                || server
+                    .caller_of(&it.task.as_str().into())
+                    .await
+                    .is_ok_and(|of| of.person().name() == caller.person().name())
+            {
+                own.push(it);
+            }
+        }
+        own.reverse();
+        Ok(own)
     }
 
     /// Cancels a task of a caller.
@@ -211,7 +225,8 @@ impl Tasks {
             tenant,
             ..message.into()
         };
-        let call = by(own, asked.permissions);
+        let mut call = by(own, asked.permissions);
+        call.caller = call.caller.acting_for(&asked.on_behalf);
         let answer = server.send_message(call, request).await;
         let answer = answer.map_err(|error| Error::Task(error.to_string()))?;
         Ok(match answer.payload {

@@ -75,7 +75,7 @@ pub enum Error {
 pub enum KeepError {
     #[error("remember this: the agent has no memory")]
     NoMemory,
-    #[error("remember this: a question or a greeting is not knowledge")]
+    #[error("remember this: a question, a command or a greeting is not knowledge")]
     NotKnowledge,
     /// The first rule that fits discards it, or none fits.
     #[error("remember this: the law of the agent (memory.rules) discards it")]

@@ -328,6 +328,9 @@ pub struct CallFacts {
     /// The hash of the definition, if another server defines the skill.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub version: String,
+    /// The person for whom an agent calls it; empty where the caller acts for itself.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub person: String,
     /// The id that an approval of this call gets.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub approval: String,
@@ -369,6 +372,10 @@ pub struct Request {
     /// `from`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub caller: String,
+    /// The person for whom it was sent, if an agent sent it for one: what is said and found belongs to that person, and the
+    /// request takes a place of that person's share. Empty where the caller acts for itself, and in older journals.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub person: String,
     /// The kind of caller.
     pub origin: Origin,
     pub from: String,
@@ -405,6 +412,14 @@ impl Request {
         match self.caller.as_str() {
             "" => &self.from,
             caller => caller,
+        }
+    }
+
+    /// The person at the start of a chain of agents: the caller itself, unless that is an agent that asks for a person.
+    pub(crate) fn person(&self) -> &str {
+        match self.person.as_str() {
+            "" => self.caller(),
+            person => person,
         }
     }
 }

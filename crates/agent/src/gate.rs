@@ -50,7 +50,10 @@ impl Gate {
         let definition = entry.definition();
         let skill = definition.id.clone();
         let place = format!("{}/{skill}#{}", ctx.scope(), ctx.count(&skill));
-        let facts = self.facts(definition);
+        let facts = CallFacts {
+            person: turn::person(&ctx.caller()),
+            ..self.facts(definition)
+        };
         let wanted = |shown: &Shown| EventKind::Wanted {
             turn: ctx.task_id().into(),
             place: place.clone(),
@@ -146,6 +149,7 @@ impl Gate {
             unasked: self.unasked && !traits.ask_each_time,
             each_time: traits.ask_each_time,
             version: approval::version(definition),
+            person: String::new(),
             approval: uuid::Uuid::new_v4().to_string(),
             bound: None,
             further: Vec::new(),
@@ -216,20 +220,22 @@ fn settled(outcome: &Outcome) -> Result<Option<Value>, SkillError> {
     }
 }
 
-/// The output of a call as the journal has it: of what was remembered, the record and what became of it.
+/// The output of a call as the journal has it: of what was remembered, the record and what became of it; of what was
+/// forgotten nothing.
 fn recorded_output(skill: &str, output: Value) -> Value {
     match skill {
         "remember" => serde_json::json!({
             "outcome": output["outcome"], "record": output["record"],
         }),
+        "forget" => Value::String("forgotten, or nothing to forget".to_owned()),
         _ => output,
     }
 }
 
-/// The input of a call as the journal has it. A text to remember is there by its hash: memory alone holds it, and can
-/// forget it.
+/// The input of a call as the journal has it. A text to remember or to forget is there by its hash: memory alone holds it,
+/// and can forget it.
 fn recorded(skill: &str, mut input: Value) -> Value {
-    if skill == "remember"
+    if matches!(skill, "remember" | "forget")
         && let Some(text) = input.get("text").and_then(Value::as_str)
     {
         input["text"] = serde_json::json!({ "sha256": crate::keeping::hash_of(text) });

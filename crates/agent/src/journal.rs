@@ -9,6 +9,7 @@ use store::{Batch, Column, Entry, NewEvent, Row, Store, StreamId, Table};
 use crate::context::Change;
 use crate::error::Error;
 use crate::event::Event;
+use crate::forgetting::Redaction;
 use crate::limits::SNAPSHOT;
 use crate::step::AgentState;
 
@@ -31,6 +32,9 @@ pub struct Record {
     pub event: Event,
     /// What was different from then on.
     pub changes: Vec<Change>,
+    /// Whether words of a forgotten record were taken out of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forgotten: bool,
 }
 
 /// A record as it is written.
@@ -153,6 +157,40 @@ impl Journal {
         Ok(())
     }
 
+    /// Takes words out of these records, and of what was recorded after the last event that the redaction has seen; and
+    /// writes down the state, which has them no more.
+    pub(crate) async fn redact(
+        &mut self,
+        redaction: &mut Redaction,
+        mut numbers: Vec<u64>,
+        state: &AgentState,
+    ) -> Result<AgentState, Error> {
+        self.flush(state).await?;
+        numbers.extend(records_with(&self.store, &self.id, redaction).await?);
+        let state = redaction.state(state)?;
+        let mut batch = Batch::new();
+        for number in numbers {
+            // Read again here, in the one task that changes it: another redaction may have changed it meanwhile.
+            let stream = self.stream.clone();
+            let found = self
+                .store
+                .read(move |view| view.events(&stream, number.saturating_sub(1), 1));
+            for entry in found.await?.iter().filter(|it| it.sequence() == number) {
+                if let Some(bytes) = redacted(redaction, entry)? {
+                    batch = batch.replace(&self.stream, number, bytes);
+                }
+            }
+        }
+        if self.snapshots {
+            batch = batch.put(&AGENTS, self.row(&state, self.last)?);
+        }
+        self.store.commit(batch).await?;
+        if self.snapshots {
+            self.whole = self.last;
+        }
+        Ok(state)
+    }
+
     fn row(&self, state: &AgentState, sequence: u64) -> Result<Row, Error> {
         Ok(Row {
             key: self.id.clone(),
@@ -197,6 +235,50 @@ pub(crate) async fn history(store: &Store, id: &str) -> Result<Vec<(u64, Record)
     }
 }
 
+/// The numbers of the records with words that a redaction takes out, after the last event that it has seen.
+pub(crate) async fn records_with(
+    store: &Store,
+    id: &str,
+    redaction: &mut Redaction,
+) -> Result<Vec<u64>, Error> {
+    let stream = stream(id);
+    let mut found = Vec::new();
+    loop {
+        let (name, after) = (stream.clone(), redaction.after);
+        let page = store
+            .read(move |view| view.events(&name, after, PAGE))
+            .await?;
+        let Some(last) = page.last() else {
+            return Ok(found);
+        };
+        redaction.after = last.sequence();
+        for entry in &page {
+            redaction.learn(&read(entry.payload())?);
+            if redacted(redaction, entry)?.is_some() {
+                found.push(entry.sequence());
+            }
+        }
+    }
+}
+
+/// A record without the words that a redaction takes out, if it has any of them.
+fn redacted(redaction: &Redaction, entry: &Entry) -> Result<Option<Bytes>, Error> {
+    let mut record: serde_json::Value = read(entry.payload())?;
+    if !redaction.redact(&mut record) {
+        return Ok(None);
+    }
+    let bytes = write(&record)?;
+    // A record that could not be read again would end the agent.
+    match read::<Record>(&bytes) {
+        Ok(_) => Ok(Some(bytes)),
+        Err(error) => {
+            let event = entry.sequence();
+            tracing::error!(event, %error, "words of a forgotten record stay in an event of the journal");
+            Ok(None)
+        }
+    }
+}
+
 /// What came of making every step of a journal again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
@@ -209,11 +291,14 @@ pub struct Checked {
 /// Makes every step of a journal again, and compares.
 pub(crate) async fn check(store: &Store, id: &str) -> Result<Checked, Error> {
     let mut state = AgentState::default();
+    let mut forgot = false;
     let mut steps = 0;
     for (number, record) in history(store, id).await? {
         let made = state.step(&record.event);
+        // Words that were forgotten may have decided what a step led to.
+        forgot |= record.forgotten;
         // What was written is compared with what would be, so that numbers are as they were read.
-        if write(&made.changes)? != write(&record.changes)? {
+        if !forgot && write(&made.changes)? != write(&record.changes)? {
             let differs = Some(number);
             return Ok(Checked { steps, differs });
         }

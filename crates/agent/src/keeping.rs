@@ -2,16 +2,23 @@
 //! each, and the journal has each by the id of its record and the hash of its text. It has no text, so that a forgotten
 //! record is gone as a whole.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use access::Principal;
 use memory::{
     Certainty, Content, Handle, Keep, Lasting, Outcome, Reason, Record, RecordId, Standing,
     Utterance, Viewer,
 };
 use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
 
+use crate::actor::Mail;
 use crate::error::{Error, KeepError};
 use crate::event::{EventKind, MemoryOutcome, StoredItem};
+use crate::forgetting::Redaction;
 use crate::handle::AgentHandle;
+use crate::journal;
 use crate::law::Origin;
 use crate::step::{Judgement, judge};
 
@@ -42,7 +49,7 @@ pub struct Imported {
 }
 
 impl AgentHandle {
-    /// The memory of the agent as a caller sees it.
+    /// The memory of the agent as a caller sees it. An agent that acts for a person sees what that person does.
     pub fn memory(&self, caller: &Principal) -> Result<Handle, KeepError> {
         let memory = self.population.0.parts.memory.as_ref();
         let space = memory.ok_or(KeepError::NoMemory)?.space(&self.id)?;
@@ -62,6 +69,16 @@ impl AgentHandle {
         }
     }
 
+    /// Whether a caller said a record. What an agent said for a person is said by that person alone.
+    pub(crate) fn is_said_by(caller: &Principal, record: &Record) -> bool {
+        let person = caller.person();
+        let said = |by: &Principal| record.source() == Some(Self::source_of(by).as_str());
+        match caller.acts_for() {
+            None => said(caller),
+            Some(_) => record.owner() == Some(person.name()) && (said(caller) || said(&person)),
+        }
+    }
+
     /// Has the agent remember something, if its law allows that. A lasting record that the law does not promote is
     /// logged as an observation.
     pub async fn store(&self, caller: &Principal, offer: MemoryInput) -> Result<Stored, KeepError> {
@@ -71,13 +88,16 @@ impl AgentHandle {
             Some((_, reason)) => reason.source().to_owned(),
             None => content.source.clone().unwrap_or_default(),
         };
-        // A record with the name of another caller as its source belongs to that caller.
-        let named = memory::caller_of(&source).unwrap_or(caller.name());
-        content.owner.get_or_insert_with(|| named.to_owned());
-        let asks = matches!(
-            Utterance::of(&content.text),
-            Utterance::Question | Utterance::Greeting
-        );
+        // What is said in the name of another belongs to that one, and what an agent says for a person to the person.
+        let named = memory::caller_of(&source).filter(|it| *it != caller.name());
+        let owner = || named.map_or_else(|| caller.person().name().to_owned(), str::to_owned);
+        content.owner.get_or_insert_with(owner);
+        // What a person wants to be remembered in the form of a command is the person's to decide; of others it is none.
+        let asks = match Utterance::of(&content.text) {
+            Utterance::Question | Utterance::Greeting => true,
+            Utterance::Command => !source.starts_with("user:"),
+            _ => false,
+        };
         if offer.lasting.is_some() && asks {
             return Err(KeepError::NotKnowledge);
         }
@@ -182,8 +202,24 @@ impl AgentHandle {
         Ok(Imported { new, discarded })
     }
 
-    /// Forgets a record of the caller's; operators forget those of others, too. Returns how many records are gone.
+    /// Forgets a record of the caller's; operators forget those of others, too. Its words go from the journal as well.
+    /// Returns how many records are gone.
     pub async fn forget(
+        &self,
+        caller: &Principal,
+        id: &RecordId,
+        why: &str,
+    ) -> Result<usize, KeepError> {
+        let record = self.memory(caller)?.get(id).await?;
+        let count = self.forget_record(caller, id, why).await?;
+        if let Some(record) = record {
+            self.redact(&[record], "").await?;
+        }
+        Ok(count)
+    }
+
+    /// Forgets a record in memory alone. [`redact`](Self::redact) takes its words out of the journal.
+    pub(crate) async fn forget_record(
         &self,
         caller: &Principal,
         id: &RecordId,
@@ -197,6 +233,33 @@ impl AgentHandle {
         };
         self.perceive(forgotten).await?;
         Ok(count)
+    }
+
+    /// Takes the words of forgotten records out of the requests of the people to whom they belonged, in the journal and in
+    /// the state. `turn` is the request in which they are forgotten: its answer may repeat them.
+    pub(crate) async fn redact(&self, records: &[Arc<Record>], turn: &str) -> Result<(), Error> {
+        let mut texts: BTreeMap<Option<String>, Vec<String>> = BTreeMap::new();
+        for record in records {
+            let owner = record.owner().map(|name| Principal::named(name).to_string());
+            let texts = texts.entry(owner).or_default();
+            texts.push(record.content.text.clone());
+        }
+        for (owner, texts) in texts {
+            let mut redaction = Redaction::new(&texts, owner.as_deref());
+            self.flush().await?;
+            let store = &self.population.0.parts.store;
+            let records = journal::records_with(store, &self.id, &mut redaction).await?;
+            let (reply, done) = oneshot::channel();
+            let post = Mail::Redact {
+                redaction: Box::new(redaction),
+                records,
+                turn: turn.into(),
+                reply,
+            };
+            self.population.0.send(&self.id, post).await?;
+            done.await.map_err(|_| self.population.0.stopped())?;
+        }
+        Ok(())
     }
 
     /// What the law says to texts, each with its source and, for a lasting record, its confidence.

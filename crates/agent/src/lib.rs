@@ -68,6 +68,7 @@ mod delegate;
 mod effect;
 mod error;
 mod event;
+mod forgetting;
 mod gate;
 mod handle;
 mod id;

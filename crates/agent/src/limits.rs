@@ -27,6 +27,9 @@ pub const LINE: usize = 2_000;
 /// The most approvals that are kept; those that wait are never given up.
 pub const APPROVALS: usize = 320;
 
+/// How much is kept, to be listed, of what a person is shown of a call that waits, in bytes.
+pub const SHOWN: usize = 32 << 10;
+
 /// The most approvals of one caller that may wait at a time.
 pub const WAITING_EACH: usize = 16;
 

@@ -72,8 +72,7 @@ impl AgentHandle {
             return Err(Refused::Unjustified.into());
         }
         self.population
-            .reserve(&self.id, &offer.law, Some(&offer.objectives))
-            .await?;
+            .reserve(&self.id, &offer.law, Some(&offer.objectives))?;
         let goals = offer
             .objectives
             .iter()

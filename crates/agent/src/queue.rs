@@ -37,12 +37,12 @@ impl Context {
         // What a caller has begun counts as served before what it has waiting.
         let mut served: BTreeMap<&str, usize> = BTreeMap::new();
         for turn in begun {
-            *served.entry(turn.heard.caller()).or_default() += 1;
+            *served.entry(turn.heard.person()).or_default() += 1;
         }
         let mut own = waiting;
         own.sort_by_key(|it| (Reverse(it.priority), it.order));
         let ranked = own.into_iter().map(|turn| {
-            let count = served.entry(turn.heard.caller()).or_default();
+            let count = served.entry(turn.heard.person()).or_default();
             *count += 1;
             (turn, *count)
         });
@@ -57,12 +57,12 @@ impl Context {
         let waiting = self.waiting();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for turn in &waiting {
-            *counts.entry(turn.heard.caller()).or_default() += 1;
+            *counts.entry(turn.heard.person()).or_default() += 1;
         }
         let own = counts.get(caller).copied().unwrap_or_default();
         let (heaviest, count) = counts.iter().max_by_key(|(_, count)| **count)?;
         let mut of_it = waiting.iter().rev();
-        let last = of_it.find(|it| it.heard.caller() == *heaviest)?;
+        let last = of_it.find(|it| it.heard.person() == *heaviest)?;
         (*count > own).then(|| last.heard.turn.clone())
     }
 }

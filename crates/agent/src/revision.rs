@@ -180,7 +180,7 @@ impl AgentHandle {
             Ok(changed) => changed,
             Err(refused) => return Ok(Some(refused)),
         };
-        match self.population.reserve(&self.id, &changed, None).await {
+        match self.population.reserve(&self.id, &changed, None) {
             Ok(()) => Ok(None),
             Err(Error::Law(refused)) => Ok(Some(refused)),
             Err(error) => Err(error),
@@ -273,9 +273,7 @@ impl AgentHandle {
             let law = self.look(|state, _| state.context.revision.proposed.clone());
             if let Some(proposed) = law.await? {
                 // Another agent may have become the same since it was proposed.
-                self.population
-                    .reserve(&self.id, &proposed.law, None)
-                    .await?;
+                self.population.reserve(&self.id, &proposed.law, None)?;
             }
         }
         self.perceive(EventKind::Ruled {
@@ -330,7 +328,7 @@ impl AgentHandle {
         if law.frozen != current.frozen {
             return Err(Refused::Frozen(format!("a part of version {}", place + 1)).into());
         }
-        self.population.reserve(&self.id, &law, None).await?;
+        self.population.reserve(&self.id, &law, None)?;
         self.perceive(EventKind::RolledBack {
             to: place as u64 + 1,
             law: Box::new(Law::clone(&law)),

@@ -95,6 +95,7 @@ fn reader(stepper: &Stepper) -> Reader {
         reader.take(Record {
             event: event.clone(),
             changes: step.changes.clone(),
+            forgotten: false,
         });
     }
     reader
@@ -207,7 +208,12 @@ fn records(stepper: &Stepper) -> Vec<(u64, Record)> {
     let records = (1..).zip(&stepper.recorded);
     let records = records.map(|(number, (event, step))| {
         let (event, changes) = (event.clone(), step.changes.clone());
-        (number, Record { event, changes })
+        let record = Record {
+            event,
+            changes,
+            forgotten: false,
+        };
+        (number, record)
     });
     records.collect()
 }

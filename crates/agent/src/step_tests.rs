@@ -109,6 +109,7 @@ pub(crate) fn heard(turn: &str, origin: Origin, text: &str) -> EventKind {
         turn: turn.into(),
         conversation: "talk".to_owned(),
         caller: "ada".to_owned(),
+        person: String::new(),
         origin,
         from: "ada".to_owned(),
         text: text.to_owned(),

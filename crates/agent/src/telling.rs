@@ -435,6 +435,7 @@ impl Telling {
                 digest,
                 bound,
                 further,
+                ..
             } => {
                 let known = Arc::make_mut(self.approvals.get_mut(approval)?);
                 known.digest.clone_from(digest);

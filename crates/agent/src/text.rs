@@ -43,6 +43,40 @@ pub(crate) fn says(text: &str, other: &str) -> bool {
     !other.is_empty() && text.windows(other.len()).any(|part| part == other)
 }
 
+/// A text with a mark in each place where it says another one word for word; none if it does not.
+pub(crate) fn without(text: &str, other: &str, mark: &str) -> Option<String> {
+    let other: Vec<String> = words(other).collect();
+    let mut places: Vec<(usize, usize, String)> = Vec::new();
+    let mut begin = None;
+    for (at, letter) in text.char_indices().chain([(text.len(), ' ')]) {
+        match (letter.is_alphanumeric(), begin) {
+            (true, None) => begin = Some(at),
+            (false, Some(from)) => {
+                places.push((from, at, text[from..at].to_lowercase()));
+                begin = None;
+            }
+            _ => {}
+        }
+    }
+    if other.is_empty() || places.len() < other.len() {
+        return None;
+    }
+    let (mut rest, mut copied, mut place) = (String::with_capacity(text.len()), 0, 0);
+    while place + other.len() <= places.len() {
+        let window = &places[place..place + other.len()];
+        if window.iter().zip(&other).all(|(said, wanted)| said.2 == *wanted) {
+            rest.push_str(&text[copied..window[0].0]);
+            rest.push_str(mark);
+            copied = window[other.len() - 1].1;
+            place += other.len();
+        } else {
+            place += 1;
+        }
+    }
+    rest.push_str(&text[copied..]);
+    (copied > 0).then_some(rest)
+}
+
 /// Whether a person asks in this text that something be remembered.
 pub(crate) fn asks_to_remember(text: &str) -> bool {
     let words: Vec<String> = words(text).collect();
@@ -51,7 +85,10 @@ pub(crate) fn asks_to_remember(text: &str) -> bool {
     let two = |pair: &[&str]| {
         matches!(
             pair,
-            ["note", "that" | "down"] | ["forget", "that"] | ["keep", "in"] | ["take", "note"]
+            ["note", "that" | "down"]
+                | ["forget", "that"]
+                | ["keep" | "bear", "in"]
+                | ["take", "note"]
         )
     };
     all.iter().any(one) || all.first() == Some(&"note") || all.windows(2).any(two)

@@ -31,7 +31,7 @@ mod remember;
 
 pub(crate) use act::words;
 pub use perceive::{DEPTH, NOTE, OWN, PERSON, PRIORITY, principal};
-pub(crate) use perceive::{PLACE, is_principal, speaker};
+pub(crate) use perceive::{PLACE, is_principal, person, speaker};
 pub(crate) use recall::found;
 
 /// How often in a row an agent is attached to that has nothing to say.
@@ -122,8 +122,8 @@ async fn perform(
         }
         Effect::Think => {
             let model = agent.population.0.model(&agent.id);
-            // The caller's share of the budget is charged.
-            let caller = ctx.caller().to_string();
+            // The share of the person is charged for whom the request is.
+            let caller = ctx.caller().person().to_string();
             let model: Arc<dyn model::Model> = Arc::new(model::layer::Payer::new(model, caller));
             decide::think(&model, ctx, effect, brief).await
         }

@@ -53,23 +53,18 @@ impl Traits {
 }
 
 impl Population {
-    /// Lets an agent have a law, unless it would be the same as another agent then. Its print is that of the law from now
-    /// on; [`Inner::settle_print`] corrects it if the law does not become so.
-    pub(crate) async fn reserve(
+    /// Lets an agent have a law, unless it would be the same as another agent then, whatever either of them remembers. Its
+    /// print is that of the law from now on; [`Inner::settle_print`] corrects it if the law does not become so.
+    pub(crate) fn reserve(
         &self,
         id: &str,
         law: &Law,
         objectives: Option<&[String]>,
     ) -> Result<(), Error> {
-        while let Some(twin) = self.0.reprint(id, law, objectives) {
-            if !self.remembers(id).await {
-                return Err(Refused::Twin(twin).into());
-            }
-            if let Some(slot) = self.0.lock().get_mut(id) {
-                slot.distinct = true;
-            }
+        match self.0.reprint(id, law, objectives) {
+            Some(twin) => Err(Refused::Twin(twin).into()),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -84,9 +79,10 @@ impl Inner {
             None => traits.clone(),
         };
         let print = traits.print(law);
-        let distinct = slot.distinct;
+        // What changes nothing makes no twin, also of agents that were alike before they were compared.
+        let same = slot.print == print;
         let mut twins = agents.iter();
-        let twin = twins.find(|(other, slot)| slot.print == print && *other != id && !distinct);
+        let twin = twins.find(|(other, slot)| slot.print == print && *other != id && !same);
         if let Some((twin, _)) = twin {
             return Some(twin.clone());
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::RwLock;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use store::{Batch, NewEvent, Store, StreamId};
 use tokio::sync::{mpsc, oneshot};
 
@@ -19,6 +19,9 @@ use crate::space::{Change, Derived, Space};
 use crate::tables;
 use crate::text::date::Millis;
 use crate::viewer::Viewer;
+
+/// How many events of a history are read at once.
+const HISTORY_PAGE: usize = 1024;
 
 /// A space, shared by the writer and its readers. Only the writer takes the write lock, and background work for its marks.
 pub(crate) type Shared = Arc<RwLock<Space>>;
@@ -303,6 +306,14 @@ impl Writer {
         let mut batch = Batch::new();
         let mut events: FxHashMap<&SpaceName, Vec<NewEvent>> = FxHashMap::default();
         for (name, shared, changes) in changes {
+            let gone = changes.iter().filter_map(|change| match change {
+                Change::Remove(tombstone) => Some(tombstone.id.as_str()),
+                _ => None,
+            });
+            let gone: FxHashSet<&str> = gone.collect();
+            if !gone.is_empty() {
+                batch = self.without_reasons(name, &gone, batch).await?;
+            }
             let space = shared.read();
             for change in changes {
                 batch = tables::write(batch, name.as_str(), change)?;
@@ -322,6 +333,37 @@ impl Writer {
         }
         self.histories.extend(reached);
         Ok(())
+    }
+
+    /// Takes the reasons of forgotten records out of the history: the words of a record are often in its reason.
+    async fn without_reasons(
+        &self,
+        name: &SpaceName,
+        gone: &FxHashSet<&str>,
+        mut batch: Batch,
+    ) -> Result<Batch, Error> {
+        let (stream, mut after) = (history(name), 0);
+        loop {
+            let wanted = stream.clone();
+            let read = self
+                .store
+                .read(move |view| view.events(&wanted, after, HISTORY_PAGE));
+            let page = read.await?;
+            let Some(last) = page.last() else {
+                return Ok(batch);
+            };
+            after = last.sequence();
+            for entry in &page {
+                let event = serde_json::from_slice::<serde_json::Value>(entry.payload());
+                let Ok(mut event) = event else { continue };
+                if event["id"].as_str().is_some_and(|id| gone.contains(id))
+                    && without_texts(&mut event["standing"])
+                    && let Ok(bytes) = serde_json::to_vec(&event)
+                {
+                    batch = batch.replace(&stream, entry.sequence(), bytes);
+                }
+            }
+        }
     }
 
     /// The space of this name, read from the store if it is not loaded.
@@ -370,12 +412,24 @@ fn event(space: &Space, change: &Change) -> Option<Vec<u8>> {
             let before = space.get(&record.id).map(|record| &record.standing);
             let same = before.unwrap_or(&Standing::Observed) == &record.standing;
             let standing = (!same).then_some(&record.standing)?;
+            let mut standing = serde_json::to_value(standing).ok()?;
+            without_texts(&mut standing);
             serde_json::json!({
                 "event": "stands", "id": record.id, "at": now(), "standing": standing,
             })
         }
     };
     serde_json::to_vec(&said).ok()
+}
+
+/// Takes the texts of a reason out of a standing: they are in the row of the record, and go with it. Whether there were any.
+fn without_texts(standing: &mut serde_json::Value) -> bool {
+    let reason = standing.pointer_mut("/kept/reason");
+    let Some(reason) = reason.and_then(serde_json::Value::as_object_mut) else {
+        return false;
+    };
+    let texts = ["context", "why"].map(|part| reason.remove(part));
+    texts.iter().any(Option::is_some)
 }
 
 pub(crate) fn now() -> Millis {

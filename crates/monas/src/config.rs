@@ -349,7 +349,8 @@ impl Config {
         schemes: Vec<Scheme>,
         sources: &dyn Sources,
     ) -> Result<Self, Error> {
-        let models = Models::decide(&settings, sources, !schemes.is_empty())?;
+        let open = settings.open.unwrap_or_default();
+        let models = Models::decide(&settings, sources, !open || !schemes.is_empty())?;
         let outbound = Outbound::decide(&settings, sources)?;
         let data = settings.data.or_else(|| sources.data_folder());
         let data = data.ok_or(Error::NoDataFolder)?;
@@ -368,7 +369,7 @@ impl Config {
         let secret = sources.variable(access::SECRET_VARIABLE);
         let access = Access {
             schemes,
-            unauthenticated: match settings.open.unwrap_or_default() {
+            unauthenticated: match open {
                 true => Unauthenticated::Anonymous,
                 false => Unauthenticated::Refused,
             },

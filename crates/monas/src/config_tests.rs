@@ -288,6 +288,16 @@ fn a_key_can_be_in_a_file_of_its_own() {
     assert!(complaint(&given).ends_with("no key in the file"));
 }
 
+/// Once a closed server without `[access]` let one of its users spend all.
+#[test]
+fn where_callers_have_names_one_may_spend_half_of_the_budget() {
+    let most = ("MONAS_MODEL_MAX_TOKENS", "1000");
+    let share = |set: &[_]| models(set).share.tokens;
+    assert_eq!(share(&[most]), Some(500));
+    assert_eq!(share(&[most, ("MONAS_OPEN", "true")]), Some(1000));
+    assert_eq!(share(&[most, ("MONAS_MODEL_CALLER_SHARE", "20%")]), Some(200));
+}
+
 #[test]
 fn money_is_counted_exactly() {
     let cost = |text| {

@@ -282,7 +282,10 @@ impl Context {
     /// rules is no language model.
     pub fn model(&self) -> Result<Arc<dyn Model>, SkillError> {
         let model = self.grants.model(&self.skill)?.clone();
-        Ok(Arc::new(Payer::new(model, self.caller().to_string())))
+        Ok(Arc::new(Payer::new(
+            model,
+            self.caller().person().to_string(),
+        )))
     }
 
     /// Calls one of the skills it was granted, within its own task.

@@ -2,7 +2,7 @@
 
 use a2a::types::{AgentSkill, Part};
 use access::{Permission, Principal, Rule};
-use jsonschema::error::ValidationErrorKind;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use model::Tool;
 use serde_json::{Value, json};
@@ -191,10 +191,45 @@ pub(crate) fn faults(schema: &Validator, value: &Value) -> Vec<Fault> {
         .collect()
 }
 
-/// What a schema finds wrong, with all that it allows instead: the library names the first of a list and counts the rest.
+/// All that a schema finds wrong with a value, in words for people. An error says why the schema is none.
+pub fn faults_of(schema: &Value, value: &Value) -> Result<Vec<Fault>, String> {
+    let schema = jsonschema::validator_for(schema).map_err(|error| error.to_string())?;
+    Ok(faults(&schema, value))
+}
+
+/// A value as it is named in a fault.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::String(text) if text.len() > 40 => "this text".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// What a schema finds wrong, in words for people and with all that it allows instead: the library names the first of a
+/// list and counts the rest.
 fn in_words(error: &ValidationError<'_>) -> String {
-    let ValidationErrorKind::Enum { options } = error.kind() else {
-        return error.to_string();
+    let options = match error.kind() {
+        ValidationErrorKind::Enum { options } => options,
+        ValidationErrorKind::Required { property } => {
+            return format!("{} is missing", property.as_str().unwrap_or_default());
+        }
+        ValidationErrorKind::Type {
+            kind: TypeKind::Single(kind),
+        } => {
+            let expected = match kind.as_str() {
+                "string" => "a text",
+                "integer" => "a whole number",
+                "number" => "a number",
+                "boolean" => "true or false",
+                "array" => "a list",
+                "object" => "an object",
+                other => other,
+            };
+            return format!("expected {expected}, not {}", shown(error.instance()));
+        }
+        _ => return error.to_string(),
     };
     let options = options.as_array().into_iter().flatten().map(|it| match it {
         Value::String(text) => text.clone(),

@@ -57,7 +57,7 @@ mod visible;
 pub use access::Permission;
 pub use call::{Call, QuestionAnswer, WaitGuard};
 pub use context::Context;
-pub use definition::{Definition, check_caller};
+pub use definition::{Definition, check_caller, faults_of};
 pub use error::{DefinitionError, FORBIDDEN, Fault, NOT_APPROVED, SkillError, UNCHANGED};
 pub use grants::Grants;
 pub use handler::Handler;

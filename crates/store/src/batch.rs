@@ -74,6 +74,11 @@ pub(crate) enum Change {
     Forget {
         stream: StreamId,
     },
+    Replace {
+        stream: StreamId,
+        sequence: u64,
+        payload: Bytes,
+    },
     Put {
         table: &'static Table,
         row: Row,
@@ -125,6 +130,16 @@ impl Batch {
     pub fn forget(self, stream: &StreamId) -> Self {
         let stream = stream.clone();
         self.with(Change::Forget { stream })
+    }
+
+    /// Writes another payload for an event that is there, under the same number: for a text that must not be kept. Readers
+    /// and followers that come later see the new payload; an event that is not there stays so.
+    pub fn replace(self, stream: &StreamId, sequence: u64, payload: impl Into<Bytes>) -> Self {
+        self.with(Change::Replace {
+            stream: stream.clone(),
+            sequence,
+            payload: payload.into(),
+        })
     }
 
     /// Writes a row, replacing the one with this key.

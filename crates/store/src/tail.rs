@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 
 use crate::batch::{Batch, Change};
@@ -158,6 +159,15 @@ impl Tails {
                         tail.0.lock().end(&mut wake);
                     }
                 }
+                Change::Replace {
+                    stream,
+                    sequence,
+                    payload,
+                } => {
+                    if let Some(tail) = followed.tails.get(&stream) {
+                        tail.0.lock().replace(sequence, payload);
+                    }
+                }
                 _ => {}
             }
         }
@@ -243,6 +253,14 @@ impl Recent {
             }
         }
         self.wake(wake);
+    }
+
+    fn replace(&mut self, sequence: u64, payload: Bytes) {
+        let mut entries = self.entries.iter_mut();
+        if let Some(entry) = entries.find(|entry| entry.sequence() == sequence) {
+            self.bytes = self.bytes + payload.len() - entry.payload().len();
+            *entry = Arc::new(Entry::new(sequence, payload, None));
+        }
     }
 
     fn end(&mut self, wake: &mut Wake) {

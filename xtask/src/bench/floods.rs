@@ -1,8 +1,8 @@
 //! `cargo xtask bench floods`: what a well-behaved caller notices while others send as much as they can.
 //!
 //! One caller sends a message every 20 ms and waits for its answer. Beside it runs one flood after the other: strangers
-//! and known callers who send large JSON of tiny values, large JSON within the limits, lists of large tasks, silent
-//! connections. The caller's times and the server's memory are the figures; the target is a p99 below 250 ms. Tests
+//! and known callers who send large JSON of tiny values, large JSON within the limits, large frames of the chat, lists of
+//! large tasks, silent connections. The caller's times and the server's memory are the figures; the target is a p99 below 250 ms. Tests
 //! check the limits themselves, which do not depend on the machine.
 
 use std::io::{Read as _, Write as _};
@@ -29,6 +29,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The credentials of all known callers, and their hash in the configuration.
 const SECRET: &str = "bench-secret";
 const HASH: &str = "sha256:0159438a9235d6abde38e49fb98944660d067d6b9b03d8a8f4ee4e522feb62cb";
+
+/// The agent that the chat is held with: the agent of the demonstration only has skills.
+const TALKING: &str = "talking";
 
 /// How many connections say nothing at all.
 const SILENT: usize = 9_900;
@@ -72,17 +75,21 @@ enum Flood {
     Lists,
     BriefLists,
     Silent,
+    ChatTinyValues,
+    ChatPacked,
     BadTokens,
 }
 
 impl Flood {
-    const ALL: [Flood; 10] = [
+    const ALL: [Flood; 12] = [
         Flood::Nothing,
         Flood::StrangersBatch,
         Flood::StrangersSocket,
         Flood::TinyValues,
         Flood::LargeJson,
         Flood::LargeCapnweb,
+        Flood::ChatTinyValues,
+        Flood::ChatPacked,
         // The large tasks that are listed are made here.
         Flood::Lists,
         Flood::BriefLists,
@@ -103,6 +110,8 @@ impl Flood {
             Flood::Lists => "4 callers, ListTasks of 30 tasks of 14 MB",
             Flood::BriefLists => "4 callers, the same with historyLength 0",
             Flood::Silent => "9,900 connections that say nothing, some Cap'n Web",
+            Flood::ChatTinyValues => "3 callers, chat frames with 15 MB of `{}`",
+            Flood::ChatPacked => "3 callers, chat frames with 15 MB of empty lists in MessagePack",
             Flood::BadTokens => "3 strangers, JSON-RPC with signed tokens that are forged",
         }
     }
@@ -207,10 +216,16 @@ fn start(program: &Path) -> Result<(Server, u16)> {
     let config = data.path.join("monas.toml");
     let text = format!("[access.tokens]\ntype = 'bearer'\ncallers.ada = '{HASH}'\n");
     std::fs::write(&config, text).doing(|| format!("write {}", config.display()))?;
+    let agents = data.path.join("agents");
+    let manifest = agents.join(format!("{TALKING}.toml"));
+    std::fs::create_dir(&agents).doing(|| format!("create {}", agents.display()))?;
+    let text = "name = 'Talking'\nobjectives = ['talk']\n";
+    std::fs::write(&manifest, text).doing(|| format!("write {}", manifest.display()))?;
     let mut command: Command = process::with_many_files(program);
     command.args(["serve", "--demo", "--log", "error", "--listen"]);
     command.arg(format!("127.0.0.1:{port}"));
     command.arg("--config").arg(&config);
+    command.arg("--agents").arg(&agents);
     command.arg("--data").arg(data.path.join("data"));
     Ok((Server::start(command, port, "", Some(data))?, port))
 }
@@ -356,7 +371,18 @@ fn pour(flood: Flood, port: u16, stop: &AtomicBool) -> usize {
         Flood::Nothing => return 0,
         Flood::Silent => return stay_silent(port, stop),
         Flood::StrangersSocket => {
-            return send_frames(port, &format!(r#"["push",[[{}1]]]"#, tiny(31 << 20)), stop);
+            let frame = format!(r#"["push",[[{}1]]]"#, tiny(31 << 20));
+            return send_frames(port, Socket::Capnweb, frame.as_bytes(), stop);
+        }
+        Flood::ChatTinyValues => {
+            let frame = format!("[{}1]", tiny(15 << 20));
+            return send_frames(port, Socket::Chat, frame.as_bytes(), stop);
+        }
+        Flood::ChatPacked => {
+            let mut frame = vec![0xdd];
+            frame.extend_from_slice(&(15_u32 << 20).to_be_bytes());
+            frame.resize(frame.len() + (15 << 20), 0x90);
+            return send_frames(port, Socket::ChatPacked, &frame, stop);
         }
         Flood::StrangersBatch => (
             "/a2a/capnweb",
@@ -390,16 +416,16 @@ fn pour(flood: Flood, port: u16, stop: &AtomicBool) -> usize {
     sent
 }
 
-/// Opens WebSockets without credentials and sends a frame over each.
-fn send_frames(port: u16, frame: &str, stop: &AtomicBool) -> usize {
+/// Opens WebSockets and sends a frame over each.
+fn send_frames(port: u16, socket: Socket, frame: &[u8], stop: &AtomicBool) -> usize {
     let mut sent = 0;
     while !stop.load(Ordering::Relaxed) {
-        let _ = open_socket(port).and_then(|mut stream| {
-            let mut header = vec![0x81, 0xff];
+        let _ = open_socket(port, socket).and_then(|mut stream| {
+            let mut header = vec![socket.opcode(), 0xff];
             header.extend_from_slice(&(frame.len() as u64).to_be_bytes());
             header.extend_from_slice(&[0; 4]);
             stream.write_all(&header)?;
-            stream.write_all(frame.as_bytes())?;
+            stream.write_all(frame)?;
             stream.read(&mut [0; 1024])
         });
         sent += 1;
@@ -407,12 +433,43 @@ fn send_frames(port: u16, frame: &str, stop: &AtomicBool) -> usize {
     sent
 }
 
-/// A Cap'n Web session without credentials.
-fn open_socket(port: u16) -> std::io::Result<TcpStream> {
+/// What a WebSocket is opened for.
+#[derive(Clone, Copy)]
+enum Socket {
+    /// A Cap'n Web session without credentials.
+    Capnweb,
+    Chat,
+    ChatPacked,
+}
+
+impl Socket {
+    /// The path, and headers besides those of every WebSocket.
+    fn asked(self) -> (String, String) {
+        let known = format!("Authorization: Bearer {SECRET}\r\n");
+        let chat = format!("/ws/chat?agent={TALKING}");
+        match self {
+            Socket::Capnweb => ("/a2a/capnweb".to_owned(), String::new()),
+            Socket::Chat => (chat, known),
+            Socket::ChatPacked => (chat, format!("{known}Sec-WebSocket-Protocol: msgpack\r\n")),
+        }
+    }
+
+    /// The first byte of a frame: the last one of its message, with text or bytes.
+    fn opcode(self) -> u8 {
+        match self {
+            Socket::Capnweb | Socket::Chat => 0x81,
+            Socket::ChatPacked => 0x82,
+        }
+    }
+}
+
+fn open_socket(port: u16, socket: Socket) -> std::io::Result<TcpStream> {
     let mut stream = connect(port)?;
-    stream.write_all(
-        b"GET /a2a/capnweb HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-    )?;
+    let (path, headers) = socket.asked();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n"
+    );
+    stream.write_all(request.as_bytes())?;
     let mut head = [0; 1024];
     let read = stream.read(&mut head)?;
     match head[..read].starts_with(b"HTTP/1.1 101") {
@@ -430,7 +487,7 @@ fn stay_silent(port: u16, stop: &AtomicBool) -> usize {
             continue;
         }
         let opened = match open.len() % 10 {
-            0 => open_socket(port),
+            0 => open_socket(port, Socket::Capnweb),
             _ => connect(port),
         };
         match opened {

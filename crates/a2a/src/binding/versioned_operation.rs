@@ -1,7 +1,9 @@
 //! What a call asks for, in the version that its name belongs to.
 
 #[cfg(feature = "http")]
-use access::{CallRecord, Outcome};
+use access::calls::BegunCall;
+#[cfg(feature = "http")]
+use access::{CallRecord, Outcome, UnreadCall};
 use serde_json::{Map, Value};
 
 #[cfg(feature = "http")]
@@ -143,8 +145,9 @@ impl VersionedOperation {
         }
     }
 
-    /// Performs the call; the reply is in the form of the request. This is the one place through which every call of every
-    /// binding goes: here it is announced, and its end recorded. A call with a stream is recorded when its stream begins.
+    /// Performs the call; the reply is in the form of the request. Every call of every binding goes through here or through
+    /// [`perform_read`](Self::perform_read): it is announced, and its end recorded. A call with a stream is recorded when
+    /// its stream begins.
     #[cfg(feature = "http")]
     pub(super) async fn perform(
         self,
@@ -152,13 +155,42 @@ impl VersionedOperation {
         call: Call,
         input: Input,
     ) -> Result<Reply, Error> {
+        let begun = wire.calls.begin(self.asked(&call, &input))?;
+        self.perform_begun(wire, begun, call, input).await
+    }
+
+    /// As [`perform`](Self::perform) for a call that was charged to its caller before it was read.
+    #[cfg(feature = "http")]
+    pub(super) async fn perform_read(
+        self,
+        wire: &Wire,
+        unread: UnreadCall,
+        call: Call,
+        input: Input,
+    ) -> Result<Reply, Error> {
+        let begun = unread.begin(self.asked(&call, &input));
+        self.perform_begun(wire, begun, call, input).await
+    }
+
+    #[cfg(feature = "http")]
+    fn asked(self, call: &Call, input: &Input) -> CallRecord {
         let origin = call.origin.clone().with_bytes(input.body.len());
-        let begun = wire.calls.begin(CallRecord {
+        CallRecord {
             origin,
             caller: call.caller.clone(),
             version: self.version(),
             operation: self.operation().into(),
-        })?;
+        }
+    }
+
+    #[cfg(feature = "http")]
+    async fn perform_begun(
+        self,
+        wire: &Wire,
+        begun: BegunCall,
+        call: Call,
+        input: Input,
+    ) -> Result<Reply, Error> {
         let performed = begun.run(self.work(&*wire.service, call, input)).await;
         let performed = performed.unwrap_or_else(|exceeded| Err(exceeded.into()));
         begun.end(match &performed {

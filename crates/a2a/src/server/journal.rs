@@ -96,9 +96,13 @@ impl Scope {
             return caller.permitted(Role::default().permissions());
         };
         let bits = u8::try_from(sender.permissions).unwrap_or_default();
-        caller
+        let caller = caller
             .permitted(Permissions::from_bits(bits))
-            .scoped(sender.scopes)
+            .scoped(sender.scopes);
+        match sender.person {
+            Some(person) => caller.acting_for(&person),
+            None => caller,
+        }
     }
 
     pub(crate) fn tenant(&self) -> &str {
@@ -124,6 +128,8 @@ messages! { "monas.journal";
     Sender {
         permissions: i32 = 1,
         scopes: Vec<String> = 2,
+        /// The person for whom the caller acted, if that was not the caller itself.
+        person: Option<String> = 3,
     }
 }
 
@@ -132,6 +138,7 @@ impl Sender {
         Self {
             permissions: caller.permissions().to_bits().into(),
             scopes: caller.scopes().to_vec(),
+            person: caller.acts_for().map(str::to_owned),
         }
     }
 }

@@ -493,8 +493,9 @@ table! {
         grant_seconds: u64 = 30 * 24 * 3600;
     }
     says format!(
-        "{turns} requests at a time, {queue} more in the queue; {recall} memories, {conversation} lines of conversation and \
-         {tokens} tokens for each; {approval_seconds} s for a person to answer; grants count {grant_seconds} s"
+        "{} at a time, {queue} more in the queue; {recall} memories, {conversation} lines of conversation and \
+         {tokens} tokens for each; {approval_seconds} s for a person to answer; grants count {grant_seconds} s",
+        counted(*turns, "request")
     );
 }
 
@@ -639,6 +640,14 @@ fn about(before: &str, words: &[String]) -> String {
     match words.is_empty() {
         true => String::new(),
         false => format!("{before}{}", words.join(" or ")),
+    }
+}
+
+/// So many of something, in words.
+fn counted(count: u32, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
     }
 }
 

@@ -6,7 +6,8 @@ use memory::{Access, Handle, Viewer};
 use super::Inner;
 
 impl Inner {
-    /// What a caller of the agent `id` sees of the memory `space`: of its own, or of one that it looks into.
+    /// What a caller of the agent `id` sees of the memory `space`: of its own, or of one that it looks into. A caller that
+    /// is an agent sees no more than the person for whom it asks.
     pub(crate) fn viewer(&self, id: &str, space: &str, caller: &Principal) -> Viewer {
         let agents = self.lock();
         // A space that is no agent's is shared.
@@ -14,10 +15,11 @@ impl Inner {
             return Viewer::All;
         };
         let own = crate::turn::principal(id);
-        let name = match caller.name() == own && id == space || caller.may(Permission::Operate) {
-            true => return Viewer::All,
-            false => caller.name(),
-        };
+        let person = caller.person();
+        let name = person.name();
+        if name == own && id == space || caller.may(Permission::Operate) {
+            return Viewer::All;
+        }
         match slot.readers.iter().any(|it| it == name) {
             true => Viewer::Reader(name.into()),
             false => Viewer::Caller(name.into()),
@@ -31,7 +33,8 @@ impl Inner {
         let Some(slot) = agents.get(space) else {
             return true;
         };
-        let listed = |list: &[String]| list.iter().any(|it| it == caller.name());
+        let person = caller.person();
+        let listed = |list: &[String]| list.iter().any(|it| it == person.name());
         let admits = slot.callers.as_deref().is_none_or(listed);
         admits || listed(&slot.readers) || caller.may(Permission::Operate)
     }

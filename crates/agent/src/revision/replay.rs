@@ -60,7 +60,7 @@ impl Reader {
     }
 
     pub(super) fn take(&mut self, record: Record) {
-        let Record { event, changes } = record;
+        let Record { event, changes, .. } = record;
         if let EventKind::Heard(heard) = &event.what
             && !self.open.contains_key(&heard.turn)
         {

@@ -175,7 +175,7 @@ impl About {
 
     async fn status(&self, ctx: &Context) -> Result<String, SkillError> {
         let status = self.agent.status().await?;
-        let caller = ctx.caller().to_string();
+        let (caller, person) = (ctx.caller().to_string(), ctx.caller().person().to_string());
         // The request that asks this is one of those under way.
         let working = status.working.saturating_sub(1);
         let mut says = match (status.paused, working) {
@@ -187,7 +187,8 @@ impl About {
         if !status.queue.is_empty() {
             says.push_str(&format!(" {} wait for their turn.", status.queue.len()));
         }
-        let own = status.approvals.iter().filter(|it| it.by == caller);
+        let own = status.approvals.iter();
+        let own = own.filter(|it| it.by == caller && it.person() == person);
         let own: Vec<String> = own.map(|it| it.skill.clone()).collect();
         if !own.is_empty() {
             says.push_str(&format!(
@@ -255,14 +256,16 @@ impl About {
 
     /// The requests of the caller, and what was called for them.
     async fn doings(&self, ctx: &Context) -> Result<String, SkillError> {
-        let (caller, task) = (ctx.caller().to_string(), ctx.task_id());
+        let (caller, task) = (ctx.caller(), ctx.task_id());
+        // Another agent asks for several people, each of whom is told of their own requests.
+        let (caller, person) = (caller.to_string(), caller.person().to_string());
         let history = self.agent.history().await?;
         let mut lines = Vec::new();
         for (_, record) in history.iter().rev() {
             let EventKind::Heard(heard) = &record.event.what else {
                 continue;
             };
-            if heard.caller() != caller || heard.turn == task {
+            if heard.caller() != caller || heard.person() != person || heard.turn == task {
                 continue;
             }
             if lines.len() == REQUESTS {

@@ -86,6 +86,7 @@ impl AskAgent {
                     depth,
                     person: ctx.speaker(),
                     place: (ctx.task_id(), ctx.scope().to_owned()),
+                    on_behalf: ctx.caller().person().name().to_owned(),
                     permissions: ctx.caller().permissions(),
                 };
                 let said = ctx

@@ -131,7 +131,7 @@ impl BoardPost {
         let task = ctx.task_id();
         let heard = self.agent.look(move |state, _| {
             let turn = state.context().turns.get(task.as_str())?;
-            Some((turn.heard.origin, turn.heard.caller().to_owned()))
+            Some((turn.heard.origin, turn.heard.person().to_owned()))
         });
         if let Some((origin, caller)) = heard.await? {
             let caller = (origin != Origin::Own).then_some(caller);

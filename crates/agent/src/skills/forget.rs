@@ -85,8 +85,10 @@ impl Forget {
             }
         }
         let why = format!("{} asked to forget it", ctx.caller());
-        for record in &found {
-            let forgotten = self.agent.forget(&ctx.caller(), &record.id, &why).await;
+        let copies = self.copies(&texts, &ctx).await?;
+        for record in found.iter().chain(&copies) {
+            let caller = ctx.caller();
+            let forgotten = self.agent.forget_record(&caller, &record.id, &why).await;
             // One that is gone already, after a restart or with another, need not be forgotten.
             if let Err(error) = forgotten
                 && self.holds(record, &ctx).await
@@ -94,6 +96,8 @@ impl Forget {
                 return Err(failed(&error));
             }
         }
+        let redacted = self.agent.redact(&found, &ctx.task_id()).await;
+        redacted.map_err(|error| failed(&error.into()))?;
         Ok(format!("I have forgotten:\n{}", list()))
     }
 }
@@ -107,7 +111,6 @@ impl Forget {
         ctx: &Context,
     ) -> Result<Vec<Arc<Record>>, SkillError> {
         let caller = ctx.caller();
-        let source = AgentHandle::source_of(&caller);
         let space = self.agent.memory(&caller).map_err(|error| failed(&error))?;
         let plain = text::plain(wanted);
         let says = |record: &Record| {
@@ -120,8 +123,29 @@ impl Forget {
             |record: &Record| record.kept().is_some() || text::plain(&record.content.text) == plain;
         let records = space
             .records(|it| {
-                it.source() == Some(source.as_str()) && told(it) && (everything || says(it))
+                AgentHandle::is_said_by(&caller, it) && told(it) && (everything || says(it))
             })
+            .await;
+        records.map_err(|error| SkillError::coded("memory", error.to_string()))
+    }
+
+    /// What was only seen of the caller's and says one of these texts: requests to remember it, questions about it, results
+    /// of skills.
+    async fn copies(
+        &self,
+        texts: &[&str],
+        ctx: &Context,
+    ) -> Result<Vec<Arc<Record>>, SkillError> {
+        let caller = ctx.caller();
+        let space = self.agent.memory(&caller).map_err(|error| failed(&error))?;
+        let person = caller.person();
+        let own = |record: &Record| record.owner() == Some(person.name());
+        let says = |record: &Record| {
+            let mut texts = texts.iter();
+            texts.any(|it| text::says(&record.content.text, it))
+        };
+        let records = space
+            .records(|it| it.kept().is_none() && own(it) && says(it))
             .await;
         records.map_err(|error| SkillError::coded("memory", error.to_string()))
     }

@@ -111,11 +111,10 @@ impl RecallSkill {
     /// What a caller said of itself.
     async fn about_caller(&self, caller: &Principal, limit: usize) -> Result<String, SkillError> {
         const OWN: [&str; 7] = ["i", "my", "me", "mine", "we", "our", "us"];
-        let source = AgentHandle::source_of(caller);
         let wanted = |record: &Record| {
             let plain = text::plain(&record.content.text);
             record.kept().is_some()
-                && record.source() == Some(source.as_str())
+                && AgentHandle::is_said_by(caller, record)
                 && plain.split(' ').any(|word| OWN.contains(&word))
         };
         let none = "I know nothing about you yet. Tell me something, such as: my name is Ada.";

@@ -11,6 +11,7 @@ use crate::event::MemoryOutcome;
 use crate::handle::AgentHandle;
 use crate::keeping::MemoryInput;
 use crate::law::Origin;
+use crate::message::Body;
 use crate::{limits, text};
 
 #[derive(Deserialize, JsonSchema, SkillInput)]
@@ -97,7 +98,7 @@ impl Remember {
         let asked = word.asked.as_deref();
         let given = |part: Option<String>| part.filter(|it| !it.trim().is_empty());
         let context = given(input.context).or_else(|| asked.map(str::to_owned));
-        let why = given(input.why).or_else(|| asked.map(|_| "they asked for it".to_owned()));
+        let why = given(input.why).or_else(|| asked.map(|_| word.why.clone()));
         let draft = Draft {
             source: Some(word.source.clone()),
             confidence: Some(input.confidence),
@@ -180,8 +181,10 @@ fn offered(text: &str) -> String {
 /// The source of a text that is to be remembered.
 struct Word {
     source: String,
-    /// The words in which a person asked to remember it.
+    /// The words in which it was asked to remember it.
     asked: Option<String>,
+    /// Why it is remembered, if it was asked for.
+    why: String,
 }
 
 impl Remember {
@@ -194,10 +197,23 @@ impl Remember {
             let heard = &turn.heard;
             let source = crate::step::source(heard.origin, &heard.from);
             let word_for_word = text::says(&heard.text, &said);
+            // An agent of this server asks in a letter, for the person whose request it passes on.
+            let letter = matches!(
+                heard.letter.as_ref().map(|it| &it.body),
+                Some(Body::Request { .. })
+            );
+            let for_person = letter && crate::turn::is_principal(heard.caller());
             let asks = word_for_word
-                && heard.origin == Origin::User
+                && (heard.origin == Origin::User || for_person)
                 && text::asks_to_remember(&heard.text);
             Some(Word {
+                why: match (for_person, heard.person() == heard.caller()) {
+                    (false, _) => ASKED.to_owned(),
+                    (true, true) => format!("{} asked for it", heard.caller()),
+                    (true, false) => {
+                        format!("{} asked for it, for {}", heard.caller(), heard.person())
+                    }
+                },
                 source: if word_for_word {
                     source
                 } else {
@@ -209,6 +225,7 @@ impl Remember {
         // The caller calls the skill by its name.
         Ok(found.await?.unwrap_or_else(|| Word {
             source: AgentHandle::source_of(&ctx.caller()),
+            why: ASKED.to_owned(),
             asked: Some(text::bounded(
                 &format!("remember that {text}"),
                 limits::LINE,
@@ -216,6 +233,9 @@ impl Remember {
         }))
     }
 }
+
+/// Why something is remembered that a person asked for.
+const ASKED: &str = "they asked for it";
 
 /// Why something was not remembered, as the error of a skill.
 #[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]

@@ -40,6 +40,15 @@ fn notes(asked: &ProposedCall<'_>, proposed: bool, changed: bool) -> Vec<String>
     notes
 }
 
+/// What a person is shown of a call, as far as it is kept to be listed.
+fn listed(shown: &str) -> String {
+    if shown.len() <= limits::SHOWN {
+        return shown.to_owned();
+    }
+    let begin = crate::text::bounded(shown, limits::SHOWN);
+    format!("{begin}\n(The rest is shown in the task.)")
+}
+
 /// What a person is told of a tool that is not as it was called, allowed or asked about.
 const CHANGED: &str = "The tool has another description or schema than before.";
 
@@ -53,6 +62,14 @@ impl ProposedCall<'_> {
     /// The input that the call is made with, and that grants are compared with.
     fn input(&self) -> &Value {
         self.facts.bound.as_ref().unwrap_or(self.input)
+    }
+
+    /// The person for whom it is made: the caller, unless that is an agent that acts for a person.
+    fn person(&self) -> &str {
+        match self.facts.person.as_str() {
+            "" => self.by,
+            person => person,
+        }
     }
 }
 
@@ -115,7 +132,7 @@ impl Work<'_> {
                 .to_owned();
             return self.gate(None, Verdict::No(why));
         }
-        if let Some(why) = self.too_many(asked.by) {
+        if let Some(why) = self.too_many(asked.person()) {
             return self.gate(None, Verdict::No(why));
         }
         let notes = notes(asked, proposed, changed);
@@ -142,6 +159,7 @@ impl Work<'_> {
             id: self.now.next,
             uuid: asked.facts.approval.clone(),
             by: asked.by.to_owned(),
+            person: asked.facts.person.clone(),
             turn: asked.turn.into(),
             place: asked.place.to_owned(),
             conversation: asked.conversation.to_owned(),
@@ -156,6 +174,7 @@ impl Work<'_> {
             standing: ApprovalState::Pending,
             further: asked.facts.further.clone(),
             digest: approval::digest(asked.shown),
+            shown: listed(asked.shown),
         }
     }
 
@@ -189,6 +208,7 @@ impl Work<'_> {
                 digest,
                 bound: asked.facts.bound.clone(),
                 further: asked.facts.further.clone(),
+                shown: listed(asked.shown),
             });
         }
         self.stand(known);
@@ -252,10 +272,11 @@ impl Work<'_> {
     }
 
     /// Why nothing more can be asked for a caller, if so many calls wait for a person. Each caller has a share, so that
-    /// the unanswered questions of one leave room for those of others.
-    fn too_many(&self, caller: &str) -> Option<String> {
+    /// the unanswered questions of one leave room for those of others; what agents ask each other is in the share of the
+    /// person at the start of their chain.
+    fn too_many(&self, person: &str) -> Option<String> {
         let waiting = self.now.pending();
-        let own = waiting.iter().filter(|it| it.by == caller).count();
+        let own = waiting.iter().filter(|it| it.person() == person).count();
         if own >= limits::WAITING_EACH {
             let most = limits::WAITING_EACH;
             return Some(format!(

@@ -57,7 +57,7 @@ impl Work<'_> {
         });
         let most = self.law.attention.queue;
         if !begins && waiting >= most as usize {
-            let text = match self.now.displaced_by(heard.caller()) {
+            let text = match self.now.displaced_by(heard.person()) {
                 Some(last) if last != id => {
                     let text = format!(
                         "The queue is full ({most} requests, attention.queue), and this caller has the most in it: \

@@ -36,13 +36,17 @@ fn answer_of<'a>(skill: &str, output: &'a Value) -> Option<(&'a str, &'a str, f6
     ))
 }
 
-/// Whether the caller was asked whether to remember what it said, and said no.
-fn is_declined(turn: &Turn) -> bool {
+/// Whether a request asked to remember or to forget something, and that was done or declined. What is remembered is a record
+/// of its own: the request would be a copy of its words, which stays when the record is forgotten.
+fn is_about_memory(turn: &Turn) -> bool {
+    let asks = text::asks_to_remember(&turn.heard.text);
     let mut calls = turn.rounds.iter().flat_map(|it| &it.calls);
     calls.any(|call| match &call.outcome {
-        Some(Outcome::Gave(output)) => {
-            call.skill == "remember" && output.get("outcome") == Some(&Value::from("declined"))
-        }
+        Some(Outcome::Gave(output)) => match call.skill.as_str() {
+            "forget" => true,
+            "remember" => asks || output.get("outcome") == Some(&Value::from("declined")),
+            _ => false,
+        },
         _ => false,
     })
 }
@@ -59,7 +63,7 @@ impl Work<'_> {
         let question = text::bounded(&heard.text, 500);
         let mut candidates = Vec::new();
         let said = self.weigh_said(heard);
-        candidates.extend(said.filter(|_| !is_declined(&turn)));
+        candidates.extend(said.filter(|_| !is_about_memory(&turn)));
         for call in turn.rounds.iter().flat_map(|it| &it.calls) {
             if let Some(Outcome::Gave(output)) = &call.outcome
                 && !OF_MEMORY.contains(&call.skill.as_str())

@@ -15,6 +15,7 @@ use crate::prompt::{self, Brief};
 use crate::served::ANSWER;
 use crate::text::{bounded, json_length};
 
+mod remembering;
 #[cfg(test)]
 #[path = "decide_tests.rs"]
 mod tests;
@@ -50,6 +51,9 @@ pub(super) async fn think(
         return failed("no-request", "there is nothing to think about".to_owned());
     };
     let request = prompt::request(&brief, ctx.skills());
+    if let Some(thought) = kept_at_once(&request) {
+        return thought.event(effect);
+    }
     // Where rules are all there is, they say so; beside a model they must not.
     let cause = match model.name() == rules::NAME {
         true => NoModel::NotConfigured,
@@ -320,15 +324,6 @@ fn within(size: usize, count: usize) -> Result<(), SkillError> {
     }
 }
 
-/// How a person tells an agent to remember something, and nothing else.
-const TO_REMEMBER: [&str; 5] = [
-    "remember that ",
-    "please remember that ",
-    "remember: ",
-    "note that ",
-    "don't forget that ",
-];
-
 /// Whether rules answer although there is a model: a command with a slash, and what a person tells the agent to remember. That
 /// is kept at once; a model could answer in words and keep nothing.
 fn is_for_rules(request: &Request) -> bool {
@@ -340,18 +335,46 @@ fn is_for_rules(request: &Request) -> bool {
     let Some(said) = said else {
         return false;
     };
-    if said.contains('\n') {
-        return false;
+    if !said.starts_with('/') {
+        return to_remember(request, said).is_some();
     }
-    if said.starts_with('/') {
-        let planned = rules::plan(said, &request.tools);
-        return matches!(said, "/help" | "/?") || matches!(planned, Plan::Calls(_));
+    let first = said.split_whitespace().next().unwrap_or_default();
+    let name = first.trim_start_matches('/');
+    let known = request.tools.iter().any(|it| it.name == name) || matches!(name, "help" | "?");
+    // A text of several lines may be in no form that rules know. What names no skill is refused, and not guessed at.
+    match known {
+        true => !said.contains('\n'),
+        false => !is_path(first),
     }
-    let lower = said.to_lowercase().replace('\u{2019}', "'");
-    let told = !said.contains('?') && TO_REMEMBER.iter().any(|begin| lower.starts_with(begin));
-    let planned = || rules::plan(said, &request.tools);
-    told && matches!(planned(), Plan::Calls(calls) if calls.iter().all(|it| it.name == "remember"))
 }
+
+/// Whether a word that begins with a slash is plainly a path: it has another slash in it, or a point.
+fn is_path(word: &str) -> bool {
+    let rest = word.trim_start_matches('/');
+    rest.is_empty() || rest.contains('/') || rest.contains('.')
+}
+
+/// What a person tells the agent to remember, if the message says so and asks nothing else.
+fn to_remember(request: &Request, said: &str) -> Option<String> {
+    request.tools.iter().find(|it| it.name == REMEMBER)?;
+    remembering::told(said)
+}
+
+/// What a person tells the agent to remember in the last message, as a call.
+fn kept_at_once(request: &Request) -> Option<Thought> {
+    let Some(Message::User(said)) = request.messages.last() else {
+        return None;
+    };
+    let text = to_remember(request, said.trim())?;
+    Some(Thought::of_calls(vec![model::Call {
+        id: "call-0".to_owned(),
+        name: REMEMBER.to_owned(),
+        arguments: serde_json::json!({ "text": text }),
+    }]))
+}
+
+/// The skill that remembers.
+const REMEMBER: &str = "remember";
 
 /// A text that is handed over while it comes. What comes all at once is not: it is in the answer.
 struct Stream<'a> {

@@ -52,6 +52,14 @@ pub(crate) fn speaker(caller: &Principal, message: &Message) -> String {
     }
 }
 
+/// The name of the person for whom an agent sends something; empty where the caller acts for itself.
+pub(crate) fn person(caller: &Principal) -> String {
+    match caller.acts_for() {
+        Some(_) => caller.person().to_string(),
+        None => String::new(),
+    }
+}
+
 /// A message as a request.
 pub(super) fn heard(
     agent: &AgentHandle,
@@ -103,6 +111,7 @@ pub(super) fn heard(
         turn: ctx.task_id().into(),
         conversation: ctx.context_id(),
         caller: ctx.caller().to_string(),
+        person: person(&ctx.caller()),
         origin,
         from,
         text,

@@ -52,8 +52,9 @@ async fn one(space: &Handle, candidate: Candidate, ctx: &Context) -> Result<Memo
     content.kind = "conversation".to_owned();
     content.task = Some(ctx.task_id());
     content.source = Some(candidate.source.clone());
-    // What is said and found for a caller belongs to that caller, also where all callers see it today.
-    content.owner = Some(ctx.caller().name().to_owned());
+    // What is said and found for a caller belongs to that caller, also where all callers see it today. Through other agents
+    // it belongs to the person at the start of their chain.
+    content.owner = Some(ctx.caller().person().name().to_owned());
     content.public = candidate.public;
     if !candidate.believe {
         let id = space.observe(content).await?;

@@ -1,11 +1,15 @@
 //! What a person agrees to before it is done.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a::types::TaskState;
 use agent::{Law, State, principal};
-use serde_json::json;
-use skill::extension;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use skill::{Context, Registry, Reply, Skill, SkillError, SkillInput, extension};
 
 use crate::support::{World, approve, fresh, output, said, state, status};
 
@@ -561,4 +565,102 @@ async fn an_answer_that_could_be_one_to_two_questions_is_told_so_and_answers_non
         (done.id, world.notes.written.lock().unwrap().len()),
         (two.id, 2)
     );
+}
+
+#[derive(Deserialize, JsonSchema, SkillInput)]
+struct Entry {
+    /// What is written.
+    text: String,
+    /// What is written over.
+    #[serde(default)]
+    over: Option<String>,
+}
+
+/// A skill that writes over something, bound to what was there when it was shown. The process ends while it is called for
+/// the first time, before it writes.
+#[derive(Clone, Default)]
+struct Page {
+    there: Arc<Mutex<String>>,
+    begun: Arc<AtomicUsize>,
+}
+
+impl Skill for Page {
+    const SPEC: skill::Spec = {
+        let mut traits = skill::Traits::new();
+        traits.approval = true;
+        traits.replayable = true;
+        skill::Spec::new(
+            skill::Id::new("write-page"),
+            "Write page",
+            "Writes a page.",
+            skill::OneOrMore::new(&["pages"]),
+            skill::OneOrMore::new(&["page {text}"]),
+        )
+        .with(traits)
+    };
+    type Input = Entry;
+    type Output = String;
+
+    async fn run(&self, input: Entry, _ctx: Context) -> Result<Reply<String>, SkillError> {
+        if self.begun.fetch_add(1, Ordering::SeqCst) == 0 {
+            std::future::pending::<()>().await;
+        }
+        let mut there = self.there.lock().unwrap();
+        if input.over.as_deref() != Some(&there) {
+            return Err(SkillError::coded("changed", "the page is not as it was shown"));
+        }
+        *there = input.text;
+        Ok(Reply::Done("written".to_owned()))
+    }
+
+    async fn bind(&self, input: Entry) -> Result<Option<Value>, SkillError> {
+        let over = self.there.lock().unwrap().clone();
+        Ok(Some(json!({ "text": input.text, "over": over })))
+    }
+}
+
+/// A kill between the decision, which is recorded, and the act: after the restart the act is done as it was agreed to, or,
+/// if what was shown has changed meanwhile, not at all.
+#[tokio::test]
+async fn what_was_agreed_to_before_a_kill_is_done_after_it_only_if_nothing_has_changed() {
+    for changed in [false, true] {
+        let page = Page::default();
+        let world = World::new();
+        let begin = async || {
+            let skills = Registry::new().with(page.clone()).unwrap();
+            world.begin_all(Law::default(), None, |_| skills).await
+        };
+        let bench = begin().await;
+        let asked = bench.call("write-page", json!({ "text": "new" })).await;
+        assert_eq!(state(&asked), TaskState::InputRequired, "{}", status(&asked));
+        let answer = extension::answer(fresh(), &asked, Some(approve()));
+        bench.send_at_once(answer).await;
+        while page.begun.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let history = bench.handle.history().await.unwrap();
+        let decided = history.iter().any(|(_, record)| {
+            matches!(record.event.what, agent::EventKind::Decided { .. })
+        });
+        assert!(decided, "the decision is recorded");
+        bench.killed().await;
+        if changed {
+            "other words".clone_into(&mut page.there.lock().unwrap());
+        }
+
+        let bench = begin().await;
+        let task = loop {
+            let task = bench.task(&asked.id).await;
+            if state(&task).is_terminal() {
+                break task;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        let there = page.there.lock().unwrap().clone();
+        let expected = match changed {
+            true => (TaskState::Failed, "other words"),
+            false => (TaskState::Completed, "new"),
+        };
+        assert_eq!((state(&task), &*there), expected, "{}", status(&task));
+    }
 }

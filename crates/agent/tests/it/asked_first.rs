@@ -41,9 +41,14 @@ impl Tool {
 
     /// The tool as a skill, with what its server says of it.
     fn skill(&self, id: &str, description: &str, read_only: bool) -> Registry {
+        self.skill_of(id, description, read_only, true)
+    }
+
+    /// The same where the word of the server may be believed.
+    fn skill_of(&self, id: &str, description: &str, read_only: bool, claimed: bool) -> Registry {
         let mut traits = Traits::new();
         traits.read_only = read_only;
-        traits.claimed = true;
+        traits.claimed = claimed;
         let definition = Definition {
             id: id.to_owned(),
             name: id.to_owned(),
@@ -122,6 +127,27 @@ async fn what_is_not_read_only_is_asked_about_unless_the_law_or_the_manifest_nam
         "{}",
         status(&session)
     );
+}
+
+#[tokio::test]
+async fn a_tool_that_is_said_to_be_read_only_is_asked_about_unless_its_server_is_believed() {
+    for (claimed, asked) in [
+        (true, TaskState::InputRequired),
+        (false, TaskState::Completed),
+    ] {
+        let tool = Tool::giving("found");
+        let model = Scripted::new([
+            Turn::calls("box-look", input("the secret drawer")),
+            Turn::text("Done."),
+        ]);
+        let world = World::new();
+        let skills = tool.skill_of("box-look", "Looks at something.", true, claimed);
+        let bench = world
+            .begin_all(Law::default(), Some(Arc::new(model)), |_| skills)
+            .await;
+        let task = bench.say("what is the weather like?").await;
+        assert_eq!(state(&task), asked, "{}", status(&task));
+    }
 }
 
 #[tokio::test]

@@ -335,3 +335,32 @@ async fn a_claim_that_the_law_only_logs_is_not_answered_as_believed() {
         output(&task)
     );
 }
+
+/// Once a person's "ask scout to remember that ..." failed in scout: only a person could give a reason by asking.
+#[tokio::test]
+async fn what_a_person_asks_another_agent_to_remember_is_remembered() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let request = Letter {
+        body: Body::Request {
+            text: "remember that my vault code is 4711".to_owned(),
+        },
+        provenance: Provenance {
+            id: "1".to_owned(),
+            agent: "ranger".to_owned(),
+            caller: None,
+            events: Vec::new(),
+            at: 0,
+        },
+    };
+    let ranger = access::Principal::named(&principal("ranger")).acting_for("bob");
+    let task = bench.by_principal(&ranger).send_for_task(letter(&request)).await;
+    assert_eq!(output(&task), "I will remember: my vault code is 4711");
+    let space = bench.memory.space("scout").unwrap();
+    let kept = space.records(|it| it.kept().is_some()).await.unwrap();
+    let record = kept.iter().find(|it| it.content.text.contains("4711")).unwrap();
+    let reason = &record.kept().unwrap().reason;
+    assert_eq!(record.owner(), Some("bob"));
+    assert_eq!(reason.source(), "agent:ranger");
+    assert_eq!(reason.why(), "agent:ranger asked for it, for bob");
+}

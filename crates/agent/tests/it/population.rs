@@ -262,6 +262,35 @@ async fn a_change_of_the_law_that_would_make_a_twin_is_refused() {
     population.close().await;
 }
 
+/// Once a single greeting that an agent remembered let it become the same as another.
+#[tokio::test]
+async fn a_change_that_would_make_a_twin_is_refused_whatever_the_agent_remembers() {
+    let world = World::new();
+    let store = world.store();
+    let memory = memory::Memory::open(store.clone(), memory::Options::default());
+    let population = Population::new(Parts::new(store).memory(memory.clone()));
+    let none = Registry::new();
+    population
+        .admit(profile("scout", "find things"), &none)
+        .await
+        .unwrap();
+    let mut other = profile("ranger", "find things");
+    other.law.attention.turns = 2;
+    let ranger = population.admit(other, &none).await.unwrap();
+    let space = memory.space("ranger").unwrap();
+    let seen = memory::Content::text("The bridge is open.");
+    space.observe(seen).await.unwrap();
+    let edit = Edit {
+        target: "attention.turns".to_owned(),
+        change: 4.into(),
+        justification: "it is quicker".to_owned(),
+    };
+    let refused = ranger.amend(edit, "ada").await.unwrap_err();
+    assert_eq!(refused, Refused::Twin("scout".to_owned()).into());
+    population.close().await;
+    memory.close().await;
+}
+
 #[tokio::test]
 async fn what_an_edited_manifest_says_is_offered_and_counts_once_it_is_accepted() {
     let world = World::new();

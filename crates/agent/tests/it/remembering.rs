@@ -142,6 +142,16 @@ async fn a_model_that_gives_no_reason_is_told_so_and_a_person_needs_none() {
         .call("remember", json!({ "text": "what is the time?" }))
         .await;
     assert!(output(&task).contains("not knowledge"), "{}", output(&task));
+    // Neither is a command that the agent itself would remember.
+    let ada = access::Principal::named("ada");
+    let reason = memory::Reason::new("own", 0.9, "the lights", "it came up").unwrap();
+    let offer = agent::MemoryInput {
+        content: memory::Content::text("turn off the lights"),
+        lasting: Some((memory::Lasting::Belief, reason)),
+        from: Vec::new(),
+    };
+    let refused = bench.handle.store(&ada, offer).await.unwrap_err();
+    assert!(refused.to_string().contains("not knowledge"), "{refused}");
 }
 
 #[tokio::test]
@@ -183,6 +193,65 @@ async fn what_is_stored_is_in_the_journal_by_its_hash_and_known_to_why() {
         "{text}"
     );
     bench.handle.check().await.unwrap();
+}
+
+/// Once the words of a forgotten record stayed: in the requests to remember and to forget it, which were observations, in
+/// the last question of other records, in the history of memory, and in the journal.
+#[tokio::test]
+async fn what_is_forgotten_is_gone_from_memory_and_from_the_journal() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.say("remember that the vault is green").await;
+    bench
+        .say("remember that the vault code is zebra77")
+        .await;
+    let known = bench.say("what is the vault code?").await;
+    assert!(output(&known).contains("zebra77"), "{}", output(&known));
+    // Another caller says the same; that stays.
+    let bob = "remember that the vault code is zebra77";
+    bench.send_by("bob", said("bobs", bob)).await;
+    let gone = bench
+        .say("forget that the vault code is zebra77")
+        .await;
+    assert!(output(&gone).starts_with("I have forgotten"), "{}", output(&gone));
+
+    let of_bob = |text: &str| text.contains("bob");
+    let space = bench.memory.space("scout").unwrap();
+    for record in space.records(|_| true).await.unwrap() {
+        let line = memory::export::line(&record).unwrap();
+        assert!(!line.contains("zebra77") || of_bob(&line), "{line}");
+    }
+    let moved = store::StreamId::new("memory/scout");
+    let moved = bench.store.read(move |view| view.events(&moved, 0, 1000));
+    for entry in moved.await.unwrap() {
+        let line = String::from_utf8_lossy(entry.payload()).into_owned();
+        assert!(!line.contains("zebra77"), "{line}");
+    }
+    let history = bench.handle.history().await.unwrap();
+    let (mut marks, mut speaker) = (0, String::new());
+    for (number, record) in &history {
+        if let agent::EventKind::Heard(heard) = &record.event.what {
+            speaker.clone_from(&heard.from);
+        }
+        let line = serde_json::to_string(record).unwrap();
+        marks += usize::from(line.contains("[forgotten "));
+        let stays = speaker == "bob";
+        assert!(!line.contains("zebra77") || stays, "{number}: {line}");
+    }
+    assert!(marks >= 4, "requests, calls, results and answers: {marks}");
+    let (life, _) = bench.handle.state().await.unwrap();
+    let (replayed, _) = bench.handle.replay().await.unwrap();
+    assert_eq!(life, replayed, "the journal adds up to the state");
+    let why = bench.handle.why("why did you do that?").await.unwrap();
+    assert!(!why.text().is_empty());
+    bench.handle.check().await.unwrap();
+    bench.killed().await;
+
+    let bench = world.begin().await;
+    let answer = bench.say("what is the vault code?").await;
+    assert!(!output(&answer).contains("zebra77 (belief from user:ada"));
+    let asked = bench.say("what have you been doing?").await;
+    assert!(!output(&asked).contains("zebra77"), "{}", output(&asked));
 }
 
 #[tokio::test]

@@ -81,7 +81,20 @@ async fn commands_with_a_slash_do_not_ask_the_model() {
         "{}",
         output(&task)
     );
+    // What names no skill is refused, with what there is; once the model was asked, and the task was done.
+    for said in ["/flibber", "/flibber the lights\nnow"] {
+        let task = bench.say(said).await;
+        assert_eq!(state(&task), TaskState::Rejected, "{}", output(&task));
+        assert!(
+            output(&task).contains("There is no tool /flibber"),
+            "{}",
+            output(&task)
+        );
+    }
     assert_eq!(model.requests().len(), 0);
+    // A path is no skill.
+    let task = bench.say("/etc/hosts: what is this file for?").await;
+    assert_eq!(output(&task), "never asked");
 }
 
 #[tokio::test]

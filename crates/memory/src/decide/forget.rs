@@ -4,9 +4,11 @@ use sha2::{Digest, Sha256};
 
 use crate::claim::{Claim, conflict};
 use crate::layer::Lasting;
+use crate::reason::Reason;
 use crate::record::{Certainty, Kept, Record, RecordId, Standing, Tombstone};
 use crate::space::{Change, Space};
 use crate::text::date::Millis;
+use crate::text::{terms, words};
 use crate::viewer::Viewer;
 
 /// Forgets a record and the records that were concluded from it alone. Records that were uncertain only because of
@@ -33,8 +35,70 @@ pub(crate) fn forget(space: &Space, record: &Record, why: &str, now: Millis) -> 
             }
         }
     }
-    changes.extend(relieved(space, &gone));
+    let mut others = relieved(space, &gone);
+    for record in space.records() {
+        let is_gone = gone.iter().any(|it| it.id == record.id);
+        let changed = others.iter_mut().find_map(|change| match change {
+            Change::Replace(other) if other.id == record.id => Some(other),
+            _ => None,
+        });
+        match (is_gone, changed) {
+            (true, _) => {}
+            (false, Some(record)) => {
+                without_copies(record, &gone);
+            }
+            (false, None) => {
+                let mut record = Record::clone(record);
+                if without_copies(&mut record, &gone) {
+                    others.push(Change::Replace(record));
+                }
+            }
+        }
+    }
+    changes.extend(others);
     changes
+}
+
+/// What stands in the place of a text that was forgotten.
+const FORGOTTEN: &str = "(forgotten)";
+
+/// Takes copies of forgotten texts out of what is kept beside the text of another record: the last question it answered,
+/// and the question in its reason. Whether there were any.
+fn without_copies(record: &mut Record, gone: &[&Record]) -> bool {
+    let mut changed = false;
+    // The last question is for information alone: it goes when it has a word of a forgotten text in common.
+    if !record.usage.question.is_empty() {
+        let asked = terms(&record.usage.question);
+        let shares = |it: &&Record| terms(&it.content.text).iter().any(|it| asked.contains(it));
+        if gone.iter().any(shares) {
+            record.usage.question.clear();
+            changed = true;
+        }
+    }
+    if let Standing::Kept(kept) = &mut record.standing {
+        let words = |text: &str| words(text).collect::<Vec<_>>();
+        let says = |text: &str| {
+            let said = words(text);
+            gone.iter().any(|it| {
+                let wanted = words(&it.content.text);
+                !wanted.is_empty() && said.windows(wanted.len()).any(|part| part == wanted)
+            })
+        };
+        let reason = &kept.reason;
+        let part = |text: &str| match says(text) {
+            true => FORGOTTEN.to_owned(),
+            false => text.to_owned(),
+        };
+        let (context, why) = (part(reason.context()), part(reason.why()));
+        if context != reason.context() || why != reason.why() {
+            let (source, sure) = (reason.source().to_owned(), reason.confidence());
+            if let Ok(reason) = Reason::new(source, sure, context, why) {
+                kept.reason = reason;
+                changed = true;
+            }
+        }
+    }
+    changed
 }
 
 /// Makes records certain that were uncertain because of a forgotten one, if nothing else contradicts them.

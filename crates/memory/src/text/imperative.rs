@@ -31,8 +31,23 @@ fn begins_with_verb(words: &[&str], polite: bool) -> bool {
     if has(REQUESTED, verb) {
         return object || !is_subject(3);
     }
-    has(NOUNS_TOO, verb)
-        && ((object || polite) && !is_subject(3) || opens(&PARTICLES) && !is_subject(8))
+    if has(NOUNS_TOO, verb) {
+        return (object || polite) && !is_subject(3) || opens(&PARTICLES) && !is_subject(8);
+    }
+    is_unknown_verb(verb, rest)
+}
+
+/// Whether an unknown word is a verb: what follows is an object, and the sentence has no other verb. "frobnicate the server"
+/// is a command; "yesterday the server failed" and "Ada the baker sings" are not.
+fn is_unknown_verb(word: &str, rest: &[&str]) -> bool {
+    let no_verb = NO_VERBS.contains(&word)
+        || ["ing", "ly", "s"].iter().any(|end| word.ends_with(end))
+        || word.chars().any(|it| !it.is_alphabetic());
+    let object = rest.first().is_some_and(|it| DETERMINERS.contains(it)) && rest.len() > 1;
+    let is_finite = |it: &&str| FINITE.contains(it) || PAST.contains(it);
+    // A verb with an ending may come after the noun.
+    let may_be = |it: &&str| it.ends_with('s') || it.ends_with("ed");
+    !no_verb && object && !rest.iter().any(is_finite) && !rest.iter().skip(2).any(may_be)
 }
 
 /// The words after those that only lead up to a request.
@@ -144,6 +159,31 @@ const OBJECTS: [&str; 31] = [
     "each",
 ];
 
+/// Articles and possessives: after a verb they begin its object.
+const DETERMINERS: [&str; 15] = [
+    "the", "a", "an", "my", "our", "your", "his", "her", "their", "this", "these", "those", "all",
+    "every", "both",
+];
+
+/// Words before an article that are no verbs: adverbs, prepositions, conjunctions, pronouns, questions, exclamations.
+const NO_VERBS: [&str; 75] = [
+    "about", "above", "across", "after", "against", "all", "almost", "along", "although", "always",
+    "am", "among", "around", "as", "at", "because", "before", "behind", "below", "beside", "between",
+    "beyond", "both", "but", "by", "despite", "during", "even", "ever", "everybody", "everyone",
+    "except", "for", "from", "half", "how", "if", "in", "inside", "into", "like", "maybe", "near",
+    "never", "not", "of", "off", "often", "on", "once", "or", "out", "outside", "over", "perhaps",
+    "quite", "since", "such", "than", "that", "though", "through", "till", "toward", "under",
+    "until", "what", "when", "where", "while", "with", "within", "without", "yesterday", "yet",
+];
+
+/// Past forms without an ending that shows them.
+const PAST: [&str; 34] = [
+    "said", "told", "saw", "knew", "thought", "found", "gave", "left", "felt", "kept", "sent",
+    "built", "lost", "met", "paid", "ran", "sat", "sold", "spoke", "stood", "taught", "won",
+    "wrote", "ate", "bought", "brought", "broke", "chose", "drank", "drove", "fell", "flew", "sang",
+    "slept",
+];
+
 /// Particles and prepositions: they follow an imperative, and a noun as well ("book on the shelf").
 const PARTICLES: [&str; 15] = [
     "up", "off", "out", "down", "away", "back", "on", "over", "for", "to", "with", "into", "about",
@@ -167,7 +207,10 @@ const VERBS: &str = "\
     remind remove repeat replace reproduce reserve resolve respond restart restore resume retrieve revise \
     rewrite save say schedule see select sell send separate serve shut simplify sing sit solve speak spell spend \
     stand submit subtract suggest summarise summarize supply take teach tell thank think throw translate try \
-    understand undo uninstall unlock unplug unsubscribe verify wake wear wipe withdraw write";
+    understand undo uninstall unlock unplug unsubscribe verify wake wear wipe withdraw write \
+    archive chop compress configure decrypt defragment duplicate export fry initialise initialize migrate mow peel prune \
+    purge reboot recompile refactor reformat refresh reindex reload resize rotate sew shuffle simulate sweep synchronise \
+    synchronize tighten toggle upgrade validate vacuum";
 
 /// Verbs that are nouns, too, and that take an object without an article: "list files", "run cargo test", "set alarm".
 const REQUESTED: &str = "\
@@ -186,4 +229,5 @@ const NOUNS_TOO: &str = "\
     question quit quote rate record report request research rest return ring rinse roll rule sail sample score \
     seal seat share shop sign silence sketch skip sleep smile sort sound stay step stick study support switch \
     tag talk target taste test text tidy tie time top touch trace track trade train trim trust type view vote \
-    walk warm warn watch water weigh whisper wish work worry wrap zip";
+    walk warm warn watch water weigh whisper wish work worry wrap zip \
+    flush format mop patch ping reset scale sync weed";

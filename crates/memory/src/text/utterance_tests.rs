@@ -58,6 +58,16 @@ fn whatever_verb_it_begins_with_a_request_is_no_statement() {
         "fix what is broken",
         "set an alarm for seven",
         "be quiet",
+        "reboot the server",
+        "reset my password",
+        "archive the old logs",
+        "format the disk",
+        "sync all folders",
+        "migrate the database to the new host",
+        "vacuum the living room",
+        "sweep the floor",
+        "frobnicate the widget",
+        "yeet this file",
     ] {
         assert_eq!(Utterance::of(text), Command, "{text}");
     }
@@ -94,6 +104,14 @@ fn a_statement_that_begins_with_such_a_word_is_one() {
         "Turn 3 was slow",
         "Book on the table by the window is mine",
         "Update notes are on the wiki",
+        "Yesterday the server failed",
+        "Near the harbour a bell rang",
+        "Ada the baker sings",
+        "Bob my brother lives in Riga",
+        "Zed the cat slept all day",
+        "Without a key nothing works",
+        "Format of the disk: ext4",
+        "Reset is on page 4",
     ] {
         assert_eq!(Utterance::of(text), Statement, "{text}");
     }

@@ -110,6 +110,8 @@ impl fmt::Display for Spent {
 pub struct Budget {
     allowance: Allowance,
     each: Allowance,
+    /// The payer that may spend all of it.
+    whole_for: Option<String>,
     period: Duration,
     ledgers: Mutex<Ledgers>,
 }
@@ -146,6 +148,7 @@ impl Budget {
         Self {
             allowance,
             each,
+            whole_for: None,
             period,
             ledgers: Mutex::new(Ledgers {
                 since: Instant::now(),
@@ -153,6 +156,23 @@ impl Budget {
                 all: Ledger::default(),
                 by_payer: HashMap::new(),
             }),
+        }
+    }
+
+    /// The same with a payer that has no share: it may spend all that is left.
+    #[must_use]
+    pub fn whole_for(self, payer: &str) -> Self {
+        Self {
+            whole_for: Some(payer.to_owned()),
+            ..self
+        }
+    }
+
+    /// How much one payer may spend.
+    fn share_of(&self, payer: &str) -> Allowance {
+        match self.whole_for.as_deref() == Some(payer) {
+            true => self.allowance,
+            false => self.each,
         }
     }
 
@@ -180,8 +200,9 @@ impl Budget {
     fn check(&self, payer: &str) -> Result<(), Error> {
         let ledgers = self.ledgers();
         let own = ledgers.of(payer);
+        let share = self.share_of(payer);
         let whole = (self.allowance, ledgers.all, false);
-        for (allowance, Ledger { usage, cost }, of_caller) in [(self.each, own, true), whole] {
+        for (allowance, Ledger { usage, cost }, of_caller) in [(share, own, true), whole] {
             let (used, cost) = (usage.total(), rounded(cost));
             let amount = match allowance {
                 Allowance {
@@ -192,7 +213,7 @@ impl Budget {
             };
             return Err(Error::Budget(Spent {
                 amount,
-                of_caller: of_caller && self.each != self.allowance,
+                of_caller: of_caller && share != self.allowance,
                 renewed_in: self.period.saturating_sub(ledgers.since.elapsed()),
             }));
         }
@@ -204,7 +225,7 @@ impl Budget {
         let ledgers = self.ledgers();
         let left = |of: u64, used: Ledger| of.saturating_sub(used.usage.total());
         let all = left(self.allowance.tokens?, ledgers.all);
-        let own = left(self.each.tokens?, ledgers.of(payer));
+        let own = left(self.share_of(payer).tokens?, ledgers.of(payer));
         Some(all.min(own))
     }
 }

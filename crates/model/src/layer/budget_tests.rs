@@ -94,6 +94,20 @@ async fn a_caller_that_has_spent_its_share_leaves_the_rest_to_others_until_the_n
 }
 
 #[tokio::test]
+async fn one_payer_may_have_all_of_it() {
+    let script = Scripted::new((0..4).map(|_| Turn::text("a").usage(60, 0)));
+    let (all, day) = (tokens(200), Duration::from_secs(24 * 3600));
+    let budget = Budget::shared(all, all.percent(50), day).whole_for("local");
+    let model: Arc<dyn Model> = Arc::new(Budgeted::new(Arc::new(script), PRICE, Arc::new(budget)));
+    let owner = Payer::new(model, "local");
+    for _ in 0..4 {
+        assert!(owner.ask(Request::new("?")).await.is_ok());
+    }
+    let refused = owner.ask(Request::new("?")).await.unwrap_err().to_string();
+    assert!(refused.contains("(model.max_tokens)"), "{refused}");
+}
+
+#[tokio::test]
 async fn an_answer_ends_where_the_budget_does() {
     let endless = (0..100).fold(Turn::new(), |turn, _| turn.say("four more tokens"));
     let (_, budget, model) = paid(tokens(21), [endless]);

@@ -169,6 +169,9 @@ fn approval(it: &WaitingApproval) -> Vec<String> {
         format!("  {}", visible(&it.input.to_string())),
     ];
     lines.extend(it.notes.iter().map(|note| format!("  {}", visible(note))));
+    // What is agreed to is what is seen.
+    let preview = it.preview.iter().flat_map(|it| it.lines());
+    lines.extend(preview.map(|line| format!("  | {}", visible(line))));
     lines
 }
 

@@ -169,7 +169,7 @@ impl Models {
     /// Reads the settings of models. An API key that is not set comes from the variable that other tools use, such as
     /// `OPENAI_API_KEY`.
     ///
-    /// With `[access]` there are several callers, and one may spend half of the budget if nothing else is set.
+    /// A server that asks for credentials has several callers, and one may spend half of the budget if nothing else is set.
     pub(super) fn decide(
         settings: &Settings,
         sources: &dyn Sources,

@@ -245,7 +245,7 @@ settings! {
     /// How long a period of the budget is. When it is over, all of the budget is there again.
     model_budget_period: Duration = "model.budget_period", -, "1d";
     /// How much of the budget one caller may spend in a period.
-    model_caller_share: Percent = "model.caller_share", -, "50% with [access], 100% without";
+    model_caller_share: Percent = "model.caller_share", -, "50%; 100% on an open server without [access]";
     /// Whether the model extracts entities from new memories, in addition to rules.
     model_reads_memory: bool = "model.reads_memory", -, "true";
     /// Where a local Ollama is looked for when no model is configured, to offer its models; a loopback address, or `off`.

@@ -217,7 +217,10 @@ fn is_preflight(request: &Parts) -> bool {
 
 fn preflight() -> Response {
     let headers = [
-        (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
+        (
+            ACCESS_CONTROL_ALLOW_METHODS,
+            "GET, POST, PUT, PATCH, DELETE",
+        ),
         // `*` does not include `authorization`.
         (ACCESS_CONTROL_ALLOW_HEADERS, "*, authorization"),
         (ACCESS_CONTROL_MAX_AGE, "600"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use access::budget::{self, Budgets, Clock};
+use access::budget::{self, Account, Budgets, Clock};
 use access::{Admitted, CallRecord, Calls, Limit, Outcome, Overseer, Principal};
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request};
@@ -77,7 +77,7 @@ impl CallDesk {
         false
     }
 
-    fn admit(&self, asked: &CallRecord) -> Result<Admitted, Limit> {
+    fn charge(&self, asked: &CallRecord) -> Result<Account, Limit> {
         if let Some(rates) = &self.rates {
             rates.check(asked)?;
         }
@@ -88,13 +88,10 @@ impl CallDesk {
         };
         let account = self.budgets.open(asked.caller.name(), None, clock)?;
         account.hold(asked.origin.bytes)?;
-        Ok(Admitted {
-            span: self.span(asked),
-            account,
-        })
+        Ok(account)
     }
 
-    fn span(&self, asked: &CallRecord) -> Span {
+    fn span_of(&self, asked: &CallRecord) -> Span {
         let Some(tracer) = &self.tracer else {
             return Span::default();
         };
@@ -123,9 +120,20 @@ impl CallDesk {
 
 impl Overseer for CallDesk {
     fn begin(&self, asked: &CallRecord) -> Result<Admitted, Limit> {
-        self.admit(asked).inspect_err(|_| {
+        Ok(Admitted {
+            account: self.admit(asked)?,
+            span: self.span_of(asked),
+        })
+    }
+
+    fn admit(&self, asked: &CallRecord) -> Result<Account, Limit> {
+        self.charge(asked).inspect_err(|_| {
             self.record(asked, Outcome::Limited, Duration::ZERO);
         })
+    }
+
+    fn span(&self, asked: &CallRecord) -> Span {
+        self.span_of(asked)
     }
 
     fn end(&self, asked: &CallRecord, outcome: Outcome, time: Duration) {

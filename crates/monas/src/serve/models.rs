@@ -10,6 +10,7 @@ use model::provider::{Embedder as Remote, Endpoint, Key, MissingKey, Provider};
 use model::{Embed, Model};
 
 use crate::config::models::{Embedder, Models};
+use crate::serve::tokens::OWNER;
 
 pub(crate) mod chosen;
 pub(crate) mod found;
@@ -27,11 +28,9 @@ pub(crate) fn model(
     let endpoint = with_secret(endpoint, secrets);
     let provider: Arc<dyn Model> = Arc::new(Provider::new(endpoint, dialer.http())?);
     let timed: Arc<dyn Model> = Arc::new(Timed::new(provider, models.times));
-    let budget = Arc::new(Budget::shared(
-        models.allowance,
-        models.share,
-        models.period,
-    ));
+    // The person at the machine may spend what the others leave.
+    let budget = Budget::shared(models.allowance, models.share, models.period).whole_for(OWNER);
+    let budget = Arc::new(budget);
     let paid: Arc<dyn Model> = Arc::new(Budgeted::new(timed, models.price, budget));
     Ok(Some(Arc::new(Retry::new(paid, models.patience))))
 }

@@ -37,6 +37,12 @@ pub enum Error {
     Open { path: PathBuf },
     #[error("use the secret {}: it is empty; delete it, and a new one is made", path.display())]
     Empty { path: PathBuf },
+    /// It was cut off, or written by hand: it could be guessed from a token.
+    #[error(
+        "use the secret {}: it has {bytes} bytes instead of at least 32; restore it, or delete it, and a new one is made, \
+         which ends all tokens", path.display()
+    )]
+    Short { path: PathBuf, bytes: usize },
     #[error(transparent)]
     Token(#[from] access::Error),
 }
@@ -83,7 +89,17 @@ pub(crate) fn in_folder(folder: &Path) -> Result<TokenSecret, Error> {
     let read = secret_file::read_or_make(&path, make);
     match read.and_then(|bytes| Ok((bytes, world_readable(&path)?))) {
         Ok((_, true)) => Err(Error::Open { path }),
-        Ok((bytes, false)) => TokenSecret::new(bytes.trim_ascii()).ok_or(Error::Empty { path }),
+        Ok((bytes, false)) => {
+            let bytes = bytes.trim_ascii();
+            match TokenSecret::new(bytes) {
+                None => Err(Error::Empty { path }),
+                Some(secret) if secret.is_short() => Err(Error::Short {
+                    path,
+                    bytes: bytes.len(),
+                }),
+                Some(secret) => Ok(secret),
+            }
+        }
         Err(source) => Err(Error::File { path, source }),
     }
 }
@@ -91,7 +107,7 @@ pub(crate) fn in_folder(folder: &Path) -> Result<TokenSecret, Error> {
 /// A token of the owner of a data folder; none if there is no secret, or not for this account.
 pub(crate) fn of_owner(folder: &Path) -> Option<String> {
     let bytes = fs::read(folder.join(SECRET)).ok()?;
-    let secret = TokenSecret::new(bytes.trim_ascii())?;
+    let secret = TokenSecret::new(bytes.trim_ascii()).filter(|it| !it.is_short())?;
     for_owner(&secret, LIFETIME).ok()
 }
 

@@ -522,6 +522,13 @@ async fn what_waits_is_listed_and_answered_by_its_caller_or_an_operator() {
         (&first["by"], &first["task"]),
         (&"ada".into(), &asked.id.as_str().into())
     );
+    // What is agreed to is seen in the list, too.
+    assert!(
+        first["preview"].as_str().unwrap().contains("+hello"),
+        "{first}"
+    );
+    let shown = ask("token-of-ada", &["approvals"]).await;
+    assert!(shown.stdout.contains("  | +hello"), "{shown:?}");
     // For another caller it does not exist.
     let other = ask("token-of-bob", &["approvals"]).await;
     assert_eq!(other.stdout, "nothing waits for an answer\n");

@@ -1,5 +1,7 @@
 //! Memory belongs to the caller that said it: the real program with access rules, two callers, a reader and an operator.
 
+mod chains;
+
 use std::path::Path;
 
 use access::Hash;

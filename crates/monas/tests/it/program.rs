@@ -527,6 +527,26 @@ async fn a_torn_key_and_an_emptied_database_are_refused() {
     Monas::start(&mut command(home.path())).await.stop().await;
 }
 
+/// Once a key of tokens with three bytes was used without a word: tokens of an admin could be made by trying them all.
+#[tokio::test]
+async fn a_torn_key_of_tokens_is_refused() {
+    let home = home();
+    Monas::start(&mut closed(home.path())).await.stop().await;
+    let path = home.path().join(".local/share/monas/tokens.key");
+    let key = std::fs::read(&path).unwrap();
+    std::fs::write(&path, "abc").unwrap();
+    let ended = run(closed(home.path()).args(["--listen", "127.0.0.1:0"])).await;
+    assert!(!ended.status.success(), "{ended:?}");
+    assert!(
+        ended.stderr.contains("tokens.key: it has 3 bytes instead of at least 32"),
+        "{ended:?}"
+    );
+    let token = run(closed(home.path()).args(["token", "--user", "ada", "--role", "admin"])).await;
+    assert!(token.stdout.is_empty() && !token.status.success(), "{token:?}");
+    std::fs::write(&path, key).unwrap();
+    Monas::start(&mut closed(home.path())).await.stop().await;
+}
+
 /// A call that waited for a task was answered with UNAVAILABLE at once.
 #[tokio::test]
 async fn a_call_that_waits_for_a_task_is_answered_before_the_server_stops() {

@@ -157,6 +157,19 @@ async fn where_every_call_needs_a_token_pages_of_all_origins_may_call_with_it() 
     let asked = ("access-control-request-method", "GET");
     let preflight = send("OPTIONS", &[page, asked]).await;
     assert_eq!(preflight.status, StatusCode::NO_CONTENT);
+    // Every method that a route has is allowed: a browser sends no other.
+    let allowed = preflight.headers["access-control-allow-methods"].to_str();
+    let allowed: Vec<&str> = allowed.unwrap().split(", ").collect();
+    let mut other = crate::support::http::Client::connect(address, Version::One).await;
+    let request = other.request("GET", "localhost", "/openapi.json");
+    let described = other.send(request.body(Body::empty()).unwrap()).await;
+    let described: serde_json::Value = serde_json::from_str(&described.text).unwrap();
+    let paths = described["paths"].as_object().unwrap().values();
+    let methods = paths.flat_map(|it| it.as_object().unwrap().keys());
+    for method in methods.filter(|it| !["parameters", "summary", "description"].contains(&it.as_str())) {
+        let method = method.to_uppercase();
+        assert!(allowed.contains(&&*method), "{method}: {allowed:?}");
+    }
     let answer = send("GET", &[page, ("authorization", "Bearer token-of-ada")]).await;
     assert_eq!(answer.status, StatusCode::OK);
     let shown = &answer.headers["access-control-allow-origin"];

@@ -117,6 +117,11 @@ impl State {
                 Change::Finish { stream, at } => self.streams.finish(stream, *at),
                 Change::Truncate { stream, through } => self.streams.truncate(stream, *through),
                 Change::Forget { stream } => self.streams.forget(stream),
+                Change::Replace {
+                    stream,
+                    sequence,
+                    payload,
+                } => self.streams.replace(stream, *sequence, payload),
                 Change::Put { table, row } | Change::Insert { table, row } => {
                     self.table_mut(table).put(row);
                 }

@@ -42,6 +42,7 @@ pub(crate) fn check(batch: &Batch, current: &dyn CurrentState) -> Result<(), Err
                 known(table, current)?;
                 continue;
             }
+            Change::Replace { .. } => continue,
             Change::Append { stream, .. }
             | Change::Finish { stream, .. }
             | Change::Truncate { stream, .. }
@@ -85,7 +86,10 @@ pub(crate) fn after(change: &Change, state: Option<StreamState>) -> Option<Strea
             ..state
         }),
         Change::Forget { .. } => None,
-        Change::Put { .. } | Change::Insert { .. } | Change::Delete { .. } => state,
+        Change::Replace { .. }
+        | Change::Put { .. }
+        | Change::Insert { .. }
+        | Change::Delete { .. } => state,
     }
 }
 

@@ -47,3 +47,18 @@ pub(super) fn put_piece(to: &mut Vec<u8>, piece: &[u8]) {
     put(to, piece.len());
     to.extend_from_slice(piece);
 }
+
+/// These pieces with another one at a place, counted from 0; none if there is no such place or a piece is cut off.
+pub(super) fn with_piece(pieces: &[u8], place: u64, piece: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = pieces;
+    for _ in 0..place {
+        (_, rest) = take_piece(rest)?;
+    }
+    let (_, after) = take_piece(rest)?;
+    let before = &pieces[..pieces.len() - rest.len()];
+    let mut changed = Vec::with_capacity(pieces.len() + piece.len());
+    changed.extend_from_slice(before);
+    put_piece(&mut changed, piece);
+    changed.extend_from_slice(after);
+    Some(changed)
+}

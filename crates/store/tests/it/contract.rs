@@ -67,6 +67,7 @@ contract! {
         keeping: [
             drops_the_beginning_of_a_stream
             forgets_a_stream_as_if_it_had_never_been
+            replaces_the_payload_of_an_event_and_nothing_else
             lists_finished_streams_the_oldest_first
             says_what_is_due_by_age
             says_what_is_due_by_count

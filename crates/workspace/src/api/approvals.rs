@@ -147,7 +147,7 @@ pub(super) fn shown(approval: &Approval) -> WaitingApproval {
         notes: approval.notes.clone(),
         at: approval.at,
         until: approval.until,
-        preview: None,
+        preview: (!approval.shown.is_empty()).then(|| approval.shown.clone()),
         event: None,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use a2a::service::Call;
-use access::{CallRecord, FoundRule, Limit, Origin, Outcome, Principal, RouteRule};
+use access::{CallRecord, FoundRule, Limit, Origin, Outcome, Principal, RouteRule, UnreadCall};
 use agent::{AgentHandle, Owner};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -103,40 +103,58 @@ impl Connection {
     /// Takes a message of so many bytes in. Gives the answer that is only for this client, if there is one.
     pub(crate) async fn take(&mut self, message: &Value, bytes: usize) -> Option<Envelope> {
         let read = incoming::read(message);
-        let kind = read.as_ref().map(|it| it.what.kind());
-        let asked = CallRecord {
-            origin: Origin {
-                bytes: bytes as u64,
-                ..self.origin.clone()
-            },
+        match self.admit(bytes) {
+            Ok(unread) => self.take_read(unread, read, bytes).await,
+            Err(fault) => Some(self.refuse(&fault.about(&read))),
+        }
+    }
+
+    /// Charges a message of so many bytes to the caller, before it is read.
+    pub(crate) fn admit(&self, bytes: usize) -> Result<UnreadCall, Fault> {
+        if let Err(error) = Call::by(self.caller.clone()).check() {
+            return Err(Fault::new("unauthorized", "", error.to_string()));
+        }
+        let calls = &self.chat.0.parts.calls;
+        let admitted = calls.admit(&self.caller, self.sent(bytes));
+        admitted.map_err(|limit| limited(&limit))
+    }
+
+    /// Where a message of so many bytes comes from.
+    fn sent(&self, bytes: usize) -> Origin {
+        Origin {
+            bytes: bytes as u64,
+            ..self.origin.clone()
+        }
+    }
+
+    /// Takes a message in that was charged to the caller and then read.
+    pub(crate) async fn take_read(
+        &mut self,
+        unread: UnreadCall,
+        read: Result<Incoming, Fault>,
+        bytes: usize,
+    ) -> Option<Envelope> {
+        let read = match read {
+            Ok(read) => read,
+            Err(fault) => {
+                unread.end(Outcome::Rejected);
+                return Some(self.refuse(&fault));
+            }
+        };
+        let begun = unread.begin(CallRecord {
+            origin: self.sent(bytes),
             caller: self.caller.clone(),
             version: "",
-            operation: kind.map_or(access::calls::UNKNOWN, |it| it.name()).into(),
-        };
-        let (id, session) = match &read {
-            Ok(read) => (read.id.clone(), read.session.clone()),
-            Err(fault) => (fault.in_reply_to.clone(), fault.session.clone()),
-        };
-        let fault = |fault: Fault| Fault {
-            in_reply_to: id.clone(),
-            session: session.clone(),
+            operation: read.what.kind().name().into(),
+        });
+        let (id, session) = (read.id.clone(), read.session.clone());
+        let done = begun.run(self.perform(read)).await;
+        let done = done.unwrap_or_else(|exceeded| Err(limited(&exceeded.into())));
+        let done = done.map_err(|fault| Fault {
+            in_reply_to: id,
+            session,
             ..fault
-        };
-        if let Err(error) = Call::by(self.caller.clone()).check() {
-            return Some(self.refuse(&fault(Fault::new("unauthorized", "", error.to_string()))));
-        }
-        let begun = match self.chat.0.parts.calls.begin(asked) {
-            Ok(begun) => begun,
-            Err(limit) => return Some(self.refuse(&fault(limited(&limit)))),
-        };
-        let done = match read {
-            Ok(read) => {
-                let done = begun.run(self.perform(read)).await;
-                let done = done.unwrap_or_else(|exceeded| Err(limited(&exceeded.into())));
-                done.map_err(fault)
-            }
-            Err(fault) => Err(fault),
-        };
+        });
         begun.end(match &done {
             Ok(_) => Outcome::Ok,
             Err(fault) if fault.code == BUDGET => Outcome::Limited,

@@ -108,6 +108,19 @@ impl Fault {
             session: None,
         }
     }
+
+    /// The same fault as one of a message that was read, or could not be read.
+    pub(crate) fn about(self, read: &Result<Incoming, Self>) -> Self {
+        let (in_reply_to, session) = match read {
+            Ok(read) => (read.id.clone(), read.session.clone()),
+            Err(fault) => (fault.in_reply_to.clone(), fault.session.clone()),
+        };
+        Self {
+            in_reply_to,
+            session,
+            ..self
+        }
+    }
 }
 
 /// A word and what it stands for.

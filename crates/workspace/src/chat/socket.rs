@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use a2a::binding::{beside, weight};
 use a2a::server::end_of_credentials;
 use access::calls::Session;
 use access::{Origin, Principal};
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::Chat;
 use super::connection::Connection;
 use super::envelope::Envelope;
-use super::incoming::Fault;
+use super::incoming::{self, Fault, Incoming};
 use crate::api::{Caller, Fields, refusal, respond};
 
 /// Where the chat is.
@@ -36,6 +37,9 @@ const WRITE: Duration = Duration::from_secs(30);
 
 /// How often a client is asked whether it is there.
 const HEARTBEAT: Duration = Duration::from_secs(30);
+
+/// The longest frame, in bytes, that is read only to find the id of a message that is refused.
+const SMALL: usize = 16 << 10;
 
 /// The buffers that every connection has.
 const READ_BUFFER: usize = 2 << 10;
@@ -116,10 +120,10 @@ impl Served {
                     heard = true;
                     match incoming {
                         Some(Ok(Message::Text(text))) if !self.packed => {
-                            self.take_text(text.as_bytes()).await
+                            self.take_frame(text.as_bytes()).await
                         }
                         Some(Ok(Message::Binary(bytes))) if self.packed => {
-                            self.take_packed(&bytes).await
+                            self.take_frame(&bytes).await
                         }
                         Some(Ok(Message::Text(_))) => {
                             let why = "the subprotocol msgpack was chosen: messages are binary frames";
@@ -162,27 +166,21 @@ impl Served {
         }
     }
 
-    async fn take_text(&mut self, text: &[u8]) -> Option<Message> {
-        match serde_json::from_slice::<Value>(text) {
-            Ok(message) => {
-                let answer = self.connection.take(&message, text.len()).await;
-                answer.map(|it| self.frame(&it))
+    /// Takes a frame in. It is charged to its caller before it is looked at, weighed before it is parsed, and parsed beside the
+    /// threads that serve if it is large.
+    async fn take_frame(&mut self, frame: &[u8]) -> Option<Message> {
+        let packed = self.packed;
+        let unread = match self.connection.admit(frame.len()) {
+            Ok(unread) => unread,
+            // A small frame is read for its id, so that its sender knows which message is refused.
+            Err(fault) if frame.len() <= SMALL => {
+                return Some(self.refuse(&fault.about(&parse(frame, packed))));
             }
-            Err(error) => {
-                let why = format!("not JSON: {error}");
-                Some(self.refuse(&Fault::new("not_json", "", why)))
-            }
-        }
-    }
-
-    async fn take_packed(&mut self, bytes: &[u8]) -> Option<Message> {
-        match crate::packed::read(bytes) {
-            Ok(message) => {
-                let answer = self.connection.take(&message, bytes.len()).await;
-                answer.map(|it| self.frame(&it))
-            }
-            Err(why) => Some(self.refuse(&Fault::new("not_msgpack", "", why))),
-        }
+            Err(fault) => return Some(self.refuse(&fault)),
+        };
+        let read = beside(frame.len(), || parse(frame, packed)).await;
+        let answer = self.connection.take_read(unread, read, frame.len()).await;
+        answer.map(|it| self.frame(&it))
     }
 
     /// The error that a client is told; the connection stays.
@@ -199,6 +197,23 @@ impl Served {
             }
         }
     }
+}
+
+/// Reads a frame that is not too heavy.
+fn parse(frame: &[u8], packed: bool) -> Result<Incoming, Fault> {
+    let heavy = |why: String| Fault::new("too_large", "", why);
+    let message: Value = match packed {
+        true => {
+            crate::packed::check(frame).map_err(|it| heavy(it.to_string()))?;
+            crate::packed::read(frame).map_err(|why| Fault::new("not_msgpack", "", why))?
+        }
+        false => {
+            weight::check(frame).map_err(|it| heavy(it.to_string()))?;
+            let read = serde_json::from_slice(frame);
+            read.map_err(|error| Fault::new("not_json", "", format!("not JSON: {error}")))?
+        }
+    };
+    incoming::read(&message)
 }
 
 /// The farewell to a client after a frame that cannot be read.

@@ -1,7 +1,8 @@
 //! JSON-RPC, served.
 
+use access::{Origin, UnreadCall};
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::State;
 use axum::routing::post;
 use bytes::Bytes;
@@ -35,17 +36,28 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
             return refuse(&Id::null(), &error);
         }
     };
-    let envelope = match read(&wire, &head, body).await {
+    let mut unread = match wire.calls.admit(&caller, Origin::of(wire.name, &head)) {
+        Ok(unread) => unread,
+        Err(limit) => {
+            let id = id_of_refused(&wire, body).await;
+            return refuse(&id, &limit.into());
+        }
+    };
+    let fails = |unread: UnreadCall, id: &Id, error: &Error| {
+        unread.end(error.outcome());
+        refuse(id, error)
+    };
+    let envelope = match read(&wire, &head, body, &mut unread).await {
         Ok(envelope) => envelope,
-        Err((id, error)) => return refuse(&id, &error),
+        Err((id, error)) => return fails(unread, &id, &error),
     };
     let Envelope { id, method, params } = envelope;
     let Some(asked) = VersionedOperation::named(&method) else {
-        return refuse(&id, &Error::MethodNotFound(method));
+        return fails(unread, &id, &Error::MethodNotFound(method));
     };
     let call = match http_call::call(wire.name, &caller, &head, asked.versioned()) {
         Ok(call) => call,
-        Err(error) => return refuse(&id, &error),
+        Err(error) => return fails(unread, &id, &error),
     };
     let extensions = http_call::activated(&call, wire.service.card());
     let input = Input {
@@ -53,7 +65,7 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
         body: params,
         fields: Vec::new(),
     };
-    let mut response = match asked.perform(&wire, call, input).await {
+    let mut response = match asked.perform_read(&wire, unread, call, input).await {
         Ok(Reply::One(result)) => reply(result_of(&id, &result)),
         Ok(Reply::Many(frames)) => sse::response(frames, Under(id), wire.limits.keep_alive),
         Err(error) if asked.fails_in_stream() => {
@@ -81,10 +93,35 @@ async fn refuse_verb(method: Method) -> Response<Body> {
     response
 }
 
+/// The id under which a refusal is sent that came before the request was read. It is looked for in small requests alone.
+async fn id_of_refused(wire: &Wire, body: Body) -> Id {
+    if body.size_hint().upper().is_none_or(|most| most > SMALL) {
+        http_call::turn_away(body, &wire.limits).await;
+        return Id::null();
+    }
+    match http_call::read(body, &wire.limits).await {
+        Ok(body) => id_in(&body),
+        Err(_) => Id::null(),
+    }
+}
+
+/// The longest request, in bytes, that is read only to find its id.
+pub(in crate::binding) const SMALL: u64 = 16 << 10;
+
+/// The id of a request, or null.
+pub(in crate::binding) fn id_in(request: &Bytes) -> Id {
+    match Envelope::read(request) {
+        Ok(envelope) => envelope.id,
+        Err((id, _)) => id,
+    }
+}
+
+/// Reads a request that was charged to its caller. A body without a length is charged when it is there, before it is parsed.
 async fn read(
     wire: &Wire,
     head: &http::request::Parts,
     body: Body,
+    unread: &mut UnreadCall,
 ) -> Result<Envelope, (Id, Error)> {
     let media_type = http_call::media_type(&head.headers);
     if media_type != "application/json" {
@@ -93,6 +130,9 @@ async fn read(
     let body = http_call::read(body, &wire.limits)
         .await
         .map_err(|error| (Id::null(), error))?;
+    unread
+        .hold(body.len() as u64)
+        .map_err(|exceeded| (Id::null(), exceeded.into()))?;
     beside(body.len(), || Envelope::read(&body)).await
 }
 

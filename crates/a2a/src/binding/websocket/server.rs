@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use access::Principal;
+use access::{Origin, Principal, UnreadCall};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
@@ -25,7 +25,7 @@ use super::frame::{self, Incoming};
 use super::{PATH, SUBPROTOCOL};
 use crate::binding::Wire;
 use crate::binding::http_call::Connection;
-use crate::binding::jsonrpc::server::{write_error, write_result};
+use crate::binding::jsonrpc::server::{SMALL, id_in, write_error, write_result};
 use crate::binding::jsonrpc::{Envelope, Id};
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Parameters, http_call};
@@ -164,15 +164,33 @@ impl Session {
         }
     }
 
-    /// Reads a frame and begins its call. Returns a reply only for a refusal.
+    /// Charges a frame to its caller, weighs and reads it, and begins its call. Returns a reply only for a refusal.
     async fn take(&mut self, frame: Bytes) -> Option<Vec<u8>> {
+        let origin = Origin {
+            bytes: frame.len() as u64,
+            ..Origin::of(self.wire.name, &self.handshake)
+        };
+        let unread = match self.wire.calls.admit(&self.caller, origin) {
+            Ok(unread) => unread,
+            Err(limit) => {
+                let id = match frame.len() as u64 <= SMALL {
+                    true => id_in(&frame),
+                    false => Id::null(),
+                };
+                return Some(refusal(&id, &limit.into()));
+            }
+        };
         let frame = match http_call::weighed(frame).await {
             Ok(frame) => frame,
             // Its id was not read.
-            Err(error) => return Some(refusal(&Id::null(), &error)),
+            Err(error) => {
+                unread.end(error.outcome());
+                return Some(refusal(&Id::null(), &error));
+            }
         };
         match beside(frame.len(), || Incoming::read(&frame)).await {
             Ok(Incoming::CancelStream(id)) => {
+                unread.pass();
                 // A stream that has ended was already closed with its last event.
                 if let Some(Some(stop)) = self.open.get(id.as_bytes()) {
                     stop.cancel();
@@ -181,14 +199,28 @@ impl Session {
             }
             Ok(Incoming::Call(envelope, parameters)) => {
                 let id = envelope.id.clone();
-                let begun = self.begin(envelope, parameters).await;
-                begun.err().map(|error| refusal(&id, &error))
+                let mut unread = Some(unread);
+                let begun = self.begin(envelope, parameters, &mut unread).await;
+                let error = begun.err()?;
+                if let Some(unread) = unread {
+                    unread.end(error.outcome());
+                }
+                Some(refusal(&id, &error))
             }
-            Err((id, error)) => Some(refusal(&id, &error)),
+            Err((id, error)) => {
+                unread.end(error.outcome());
+                Some(refusal(&id, &error))
+            }
         }
     }
 
-    async fn begin(&mut self, envelope: Envelope, parameters: Parameters) -> Result<(), Error> {
+    /// Begins a call; what was charged for its frame is taken, unless it is refused.
+    async fn begin(
+        &mut self,
+        envelope: Envelope,
+        parameters: Parameters,
+        unread: &mut Option<UnreadCall>,
+    ) -> Result<(), Error> {
         let Envelope { id, method, params } = envelope;
         let Some(asked) = VersionedOperation::named(&method) else {
             return Err(Error::MethodNotFound(method));
@@ -214,7 +246,9 @@ impl Session {
             id,
             frames: self.frames.clone(),
         };
-        self.calls.push(Box::pin(answer.give(head, params, stop)));
+        let unread = unread.take();
+        self.calls
+            .push(Box::pin(answer.give(head, params, stop, unread)));
         Ok(())
     }
 }
@@ -230,8 +264,14 @@ struct FinishedCall {
 
 impl FinishedCall {
     /// Gives the answer, frame by frame; the id is free again after it.
-    async fn give(self, head: Parts, params: Bytes, stop: Option<CancellationToken>) -> Id {
-        let answering = self.answer(&head, params);
+    async fn give(
+        self,
+        head: Parts,
+        params: Bytes,
+        stop: Option<CancellationToken>,
+        unread: Option<UnreadCall>,
+    ) -> Id {
+        let answering = self.answer(&head, params, unread);
         match stop {
             None => answering.await,
             Some(stop) => {
@@ -243,8 +283,8 @@ impl FinishedCall {
         self.id
     }
 
-    async fn answer(&self, head: &Parts, params: Bytes) {
-        let mut frames = match self.perform(head, params).await {
+    async fn answer(&self, head: &Parts, params: Bytes, unread: Option<UnreadCall>) {
+        let mut frames = match self.perform(head, params, unread).await {
             Ok(Reply::One(result)) => return self.send(self.result(&result)).await,
             Ok(Reply::Many(frames)) => frames,
             Err(error) => return self.send(refusal(&self.id, &error)).await,
@@ -263,19 +303,34 @@ impl FinishedCall {
         self.send(frame::stream_end(&self.id)).await;
     }
 
-    async fn perform(&self, head: &Parts, body: Bytes) -> Result<Reply, Error> {
-        let call = http_call::call(
-            self.wire.name,
-            &self.caller,
-            head,
-            self.asked.versioned_at_address(),
-        )?;
+    async fn perform(
+        &self,
+        head: &Parts,
+        body: Bytes,
+        unread: Option<UnreadCall>,
+    ) -> Result<Reply, Error> {
+        let versioned = self.asked.versioned_at_address();
+        let call = match http_call::call(self.wire.name, &self.caller, head, versioned) {
+            Ok(call) => call,
+            Err(error) => {
+                if let Some(unread) = unread {
+                    unread.end(error.outcome());
+                }
+                return Err(error);
+            }
+        };
         let input = Input {
             format: Format::Json,
             body,
             fields: Vec::new(),
         };
-        self.asked.perform(&self.wire, call, input).await
+        match unread {
+            Some(unread) => {
+                let wire = &self.wire;
+                self.asked.perform_read(wire, unread, call, input).await
+            }
+            None => self.asked.perform(&self.wire, call, input).await,
+        }
     }
 
     fn result(&self, result: &Bytes) -> Vec<u8> {

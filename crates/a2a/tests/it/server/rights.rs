@@ -203,7 +203,10 @@ async fn a_caller_has_after_a_restart_what_it_had_when_it_sent_its_message() {
     let viewer = Principal::named("vera")
         .permitted(Role::Viewer.permissions())
         .scoped(vec!["deploy".to_owned()]);
-    let nobody = Principal::named("nora").permitted(Permissions::NONE);
+    // An agent that acts for a person still does after the restart.
+    let nobody = Principal::named("nora")
+        .permitted(Permissions::NONE)
+        .acting_for("ada");
     let kit = start().await;
     let waiting = kit
         .by_principal(&viewer)

@@ -284,6 +284,26 @@ async fn no_server_comes_by_the_id_of_a_skill_or_of_anothers_tool() {
     );
 }
 
+/// What a server says of its tools is its word, unless the manifest believes it: then a call with an input that the caller
+/// did not say is not asked about for that reason.
+#[tokio::test]
+async fn hints_of_a_server_are_believed_where_the_manifest_says_so() {
+    let mut hinted = tool("read");
+    hinted["annotations"] = json!({ "readOnlyHint": true });
+    for trusted in [false, true] {
+        let fake = Fake::with_tools(vec![hinted.clone(), tool("write")], |_| text("done")).await;
+        let mut server = fake.server();
+        server.trust_hints = trusted;
+        let caller = Caller::with(server, &limits()).await;
+        let skills = caller.agent.skills();
+        let (read, write) = (skills.get("box-read"), skills.get("box-write"));
+        let (read, write) = (&read.unwrap().traits, &write.unwrap().traits);
+        assert_eq!((read.read_only, read.claimed), (true, !trusted));
+        // What is not said counts as the worst.
+        assert_eq!((write.read_only, write.destructive), (false, true));
+    }
+}
+
 #[tokio::test]
 async fn hidden_tools_are_for_skills_and_not_for_callers() {
     let fake = Fake::with_tools(vec![tool("x")], |_| text("done")).await;

@@ -93,6 +93,31 @@ async fn sockets_refuse_calls_and_stay_open() {
     server.stop().await;
 }
 
+/// Once a body or a frame that was no JSON, or named no method, was not counted at all.
+#[tokio::test]
+async fn what_cannot_be_read_counts_against_the_limit_of_its_sender() {
+    let server = Running::serve(&limited(2)).await;
+    let json = [("content-type", "application/json"), ("a2a-version", "1.0")];
+    for body in ["{", r#"{"jsonrpc":"2.0","id":7,"method":"flibber"}"#] {
+        let mut refused = None;
+        for _ in 0..30 {
+            let place = ("POST", "/a2a/jsonrpc");
+            let answer = send(&server, "ada", place, &json, body).await;
+            if answer.status == 429 {
+                refused = Some(parsed(&answer));
+                break;
+            }
+        }
+        let refused = refused.unwrap_or_else(|| panic!("{body}: thirty within a second"));
+        assert_eq!(refused["error"]["code"], -31429, "{refused}");
+        // A small request is read for its id.
+        let id = if body == "{" { Value::Null } else { json!(7) };
+        assert_eq!(refused["id"], id, "{refused}");
+        tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn limits_can_be_off() {
     let mut config = limited(1);

@@ -129,6 +129,22 @@ impl Log {
             .drop_before(first, dictionary);
     }
 
+    /// Writes another payload for an event, if it is there.
+    pub(super) fn replace(&mut self, sequence: u64, payload: &[u8], dictionary: &Dictionary) {
+        if sequence < self.first() || sequence > self.last {
+            return;
+        }
+        let full = self.full.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
+        let mut chunks = full.iter_mut().chain([&mut self.open]).rev();
+        if let Some(chunk) = chunks.find(|chunk| chunk.first <= sequence) {
+            let place = sequence - chunk.first;
+            let bytes = chunk.events.plain(dictionary);
+            if let Some(changed) = varint::with_piece(bytes, place, payload) {
+                *bytes = changed;
+            }
+        }
+    }
+
     pub(super) fn read(&self, page: &mut Page, dictionary: &Dictionary) {
         let full = self.full();
         let begun = full.partition_point(|chunk| chunk.first <= page.after());

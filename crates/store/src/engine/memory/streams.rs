@@ -89,6 +89,13 @@ impl Streams {
         }
     }
 
+    pub(super) fn replace(&mut self, stream: &StreamId, sequence: u64, payload: &[u8]) {
+        if let Some(id) = self.find(stream) {
+            let log = &mut self.streams[id as usize].log;
+            log.replace(sequence, payload, &self.dictionary);
+        }
+    }
+
     pub(super) fn forget(&mut self, stream: &StreamId) {
         let name = stream.as_str();
         let named = |id: u32| *self.streams[id as usize].name == *name;

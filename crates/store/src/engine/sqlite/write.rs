@@ -10,7 +10,7 @@ use super::errors::{ResultExt, damaged};
 use super::{Sqlite, chunk, statements, view};
 use crate::Error;
 use crate::batch::{Batch, Change};
-use crate::engine::Engine;
+use crate::engine::{Engine, varint};
 use crate::engine::rules::{self, CurrentState};
 use crate::entry::{StreamId, StreamState};
 use crate::table::{Row, Table};
@@ -77,6 +77,14 @@ impl Sqlite {
             Change::Put { table, row } => self.put(&self.tables.get(table)?.put, row),
             Change::Insert { table, row } => self.put(&self.tables.get(table)?.insert, row),
             Change::Delete { table, key } => self.run(&self.tables.get(table)?.delete, [key]),
+            Change::Replace {
+                stream,
+                sequence,
+                payload,
+            } => match self.find(stream)? {
+                Some((id, _)) => self.replace(id, *sequence, payload),
+                None => Ok(()),
+            },
             Change::Append { stream, .. }
             | Change::Finish { stream, .. }
             | Change::Truncate { stream, .. }
@@ -139,6 +147,34 @@ impl Sqlite {
             _ => {}
         }
         Ok(Some(id))
+    }
+
+    /// Writes another payload for an event, if it is there.
+    fn replace(&self, id: i64, sequence: u64, payload: &[u8]) -> Result<(), Error> {
+        let wanted = sequence.cast_signed();
+        let found = || {
+            let sql = "SELECT last, first, events FROM chunk WHERE stream = ? AND last >= ? ORDER BY last LIMIT 1";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let chunk = |row: &rusqlite::Row<'_>| {
+                Ok((
+                    row.get::<_, i64>(0)?,
+                    row.get::<_, i64>(1)?,
+                    row.get::<_, Vec<u8>>(2)?,
+                ))
+            };
+            statement.query_row([id, wanted], chunk).optional()
+        };
+        match found().store_error(&self.path)? {
+            Some((last, first, events)) if first <= wanted => {
+                let place = (wanted - first).cast_unsigned();
+                let changed = varint::with_piece(&events, place, payload);
+                let changed = changed
+                    .ok_or_else(|| damaged(&self.path, "the events of a stream are incomplete"))?;
+                let sql = "UPDATE chunk SET events = ? WHERE stream = ? AND last = ?";
+                self.run(sql, (changed, id, last))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Deletes the events before `first`.

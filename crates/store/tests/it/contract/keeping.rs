@@ -54,6 +54,42 @@ pub(crate) async fn drops_the_beginning_of_a_stream(make: fn() -> Made) {
     assert_eq!(made.state("unknown").await, None);
 }
 
+pub(crate) async fn replaces_the_payload_of_an_event_and_nothing_else(make: fn() -> Made) {
+    let made = make();
+    let s = stream("s");
+    made.commit(Batch::new().append(&s, 0, numbered(1)))
+        .await
+        .unwrap();
+    made.commit(Batch::new().append(&s, 1, (2..=9).flat_map(numbered).collect()))
+        .await
+        .unwrap();
+    let state = made.state("s").await;
+    // In appends of one and of many events, shorter and longer, also of a stream that is finished; and where there is none.
+    let batch = Batch::new()
+        .replace(&s, 1, "first")
+        .replace(&s, 5, "")
+        .finish(&s, 1);
+    made.commit(batch).await.unwrap();
+    let batch = Batch::new()
+        .replace(&s, 9, "the last one")
+        .replace(&s, 0, "none")
+        .replace(&s, 10, "none")
+        .replace(&stream("unknown"), 1, "none");
+    made.commit(batch).await.unwrap();
+    let expected: Vec<_> = (1..=9)
+        .map(|n| match n {
+            1 => (n, "first".to_owned()),
+            5 => (n, String::new()),
+            9 => (n, "the last one".to_owned()),
+            _ => (n, n.to_string()),
+        })
+        .collect();
+    assert_eq!(made.read("s", 0).await.unwrap(), expected);
+    let now = made.state("s").await;
+    assert_eq!(now.map(|it| it.last), state.map(|it| it.last));
+    assert_eq!(made.state("unknown").await, None);
+}
+
 pub(crate) async fn forgets_a_stream_as_if_it_had_never_been(make: fn() -> Made) {
     let made = make();
     let (s, t) = (stream("s"), stream("t"));
