@@ -385,7 +385,10 @@ impl UnreadCall {
         };
         let mut asked = asked;
         if asked.origin.request.is_empty() {
-            asked.origin.request.clone_from(&unread.asked.origin.request);
+            asked
+                .origin
+                .request
+                .clone_from(&unread.asked.origin.request);
         }
         let span = unread.overseer.span(&asked);
         let admitted = Admitted { span, account };

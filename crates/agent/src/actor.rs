@@ -302,9 +302,7 @@ impl Actor {
     ) -> Result<Box<Redaction>, Error> {
         self.added = None;
         let journal = &mut self.journal;
-        self.state = journal
-            .redact(&mut redaction, records, &self.state)
-            .await?;
+        self.state = journal.redact(&mut redaction, records, &self.state).await?;
         Ok(redaction)
     }
 

@@ -328,9 +328,8 @@ pub fn decision(
         }
         "modify" => {
             let edited = filled("input").ok_or(UnusableAnswer::ModifyWithoutInput)?;
-            let faults = |it: &Value| {
-                skill::faults_of(&skill.input, it).map_err(UnusableAnswer::Schema)
-            };
+            let faults =
+                |it: &Value| skill::faults_of(&skill.input, it).map_err(UnusableAnswer::Schema);
             faults(input)?;
             let edited = edited_input(edited, input, |it| {
                 faults(it).is_ok_and(|faults| faults.is_empty())

@@ -33,14 +33,21 @@ fn the_words_go_from_requests_effects_and_results_of_the_person() {
     let said = redacted(
         Some("ada"),
         &[
-            heard("1", "ada", "Remember that the vault  code is zebra77, please"),
+            heard(
+                "1",
+                "ada",
+                "Remember that the vault  code is zebra77, please",
+            ),
             found,
             heard("22", "bob", "the vault code is zebra77"),
             heard("333", "ada", "the vault is green"),
         ],
     );
     for record in &said[..2] {
-        assert!(!record.to_string().to_lowercase().contains("zebra77"), "{record}");
+        assert!(
+            !record.to_string().to_lowercase().contains("zebra77"),
+            "{record}"
+        );
         assert_eq!(record["forgotten"], true);
     }
     let text = said[0]["event"]["text"].as_str().unwrap();

@@ -240,7 +240,9 @@ impl AgentHandle {
     pub(crate) async fn redact(&self, records: &[Arc<Record>], turn: &str) -> Result<(), Error> {
         let mut texts: BTreeMap<Option<String>, Vec<String>> = BTreeMap::new();
         for record in records {
-            let owner = record.owner().map(|name| Principal::named(name).to_string());
+            let owner = record
+                .owner()
+                .map(|name| Principal::named(name).to_string());
             let texts = texts.entry(owner).or_default();
             texts.push(record.content.text.clone());
         }

@@ -76,7 +76,7 @@ fn a_priority_counts_against_others_only_if_an_operator_gives_it() {
 /// What several people ask through one agent once shared the places of that agent.
 #[test]
 fn what_agents_ask_counts_for_the_person_at_the_start_of_the_chain() {
-    let mut lived = lived();
+    let mut stepper = stepper();
     let mut through = |turn: &str, person: &str| {
         let EventKind::Heard(mut request) = heard(turn, Origin::Agent, "hello") else {
             unreachable!("it is a request");
@@ -84,7 +84,7 @@ fn what_agents_ask_counts_for_the_person_at_the_start_of_the_chain() {
         request.from = "default".to_owned();
         request.caller = "agent:default".to_owned();
         request.person = person.to_owned();
-        lived.perceive(EventKind::Heard(request))
+        stepper.perceive(EventKind::Heard(request))
     };
     for turn in 0..8 {
         through(&format!("bob-{turn}"), "bob");
@@ -94,5 +94,5 @@ fn what_agents_ask_counts_for_the_person_at_the_start_of_the_chain() {
         told[0].contains("this caller has the most in it"),
         "{told:?}"
     );
-    assert_eq!(queue(&lived)[0], "ada-0");
+    assert_eq!(queue(&stepper)[0], "ada-0");
 }

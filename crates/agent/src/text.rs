@@ -64,7 +64,11 @@ pub(crate) fn without(text: &str, other: &str, mark: &str) -> Option<String> {
     let (mut rest, mut copied, mut place) = (String::with_capacity(text.len()), 0, 0);
     while place + other.len() <= places.len() {
         let window = &places[place..place + other.len()];
-        if window.iter().zip(&other).all(|(said, wanted)| said.2 == *wanted) {
+        if window
+            .iter()
+            .zip(&other)
+            .all(|(said, wanted)| said.2 == *wanted)
+        {
             rest.push_str(&text[copied..window[0].0]);
             rest.push_str(mark);
             copied = window[other.len() - 1].1;

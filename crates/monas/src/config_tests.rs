@@ -295,7 +295,10 @@ fn where_callers_have_names_one_may_spend_half_of_the_budget() {
     let share = |set: &[_]| models(set).share.tokens;
     assert_eq!(share(&[most]), Some(500));
     assert_eq!(share(&[most, ("MONAS_OPEN", "true")]), Some(1000));
-    assert_eq!(share(&[most, ("MONAS_MODEL_CALLER_SHARE", "20%")]), Some(200));
+    assert_eq!(
+        share(&[most, ("MONAS_MODEL_CALLER_SHARE", "20%")]),
+        Some(200)
+    );
 }
 
 #[test]

@@ -35,7 +35,17 @@ fn every_form_is_counted_as_it_is_read() {
         (0..70_000).map(|it| (it.to_string(), json!(it))).collect();
     for value in [
         json!(null),
-        json!([true, -1, -200, -40_000, -3_000_000_000_i64, 1.5, 300, 70_000, u64::MAX]),
+        json!([
+            true,
+            -1,
+            -200,
+            -40_000,
+            -3_000_000_000_i64,
+            1.5,
+            300,
+            70_000,
+            u64::MAX
+        ]),
         json!({ "a": {}, "b": [[], [[]]], "c": "x".repeat(40), "d": "x".repeat(300), "e": "x".repeat(70_000) }),
         json!(many),
         json!(many[..100]),

@@ -131,11 +131,7 @@ impl Forget {
 
     /// What was only seen of the caller's and says one of these texts: requests to remember it, questions about it, results
     /// of skills.
-    async fn copies(
-        &self,
-        texts: &[&str],
-        ctx: &Context,
-    ) -> Result<Vec<Arc<Record>>, SkillError> {
+    async fn copies(&self, texts: &[&str], ctx: &Context) -> Result<Vec<Arc<Record>>, SkillError> {
         let caller = ctx.caller();
         let space = self.agent.memory(&caller).map_err(|error| failed(&error))?;
         let person = caller.person();

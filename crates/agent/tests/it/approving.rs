@@ -607,7 +607,10 @@ impl Skill for Page {
         }
         let mut there = self.there.lock().unwrap();
         if input.over.as_deref() != Some(&there) {
-            return Err(SkillError::coded("changed", "the page is not as it was shown"));
+            return Err(SkillError::coded(
+                "changed",
+                "the page is not as it was shown",
+            ));
         }
         *there = input.text;
         Ok(Reply::Done("written".to_owned()))
@@ -632,16 +635,21 @@ async fn what_was_agreed_to_before_a_kill_is_done_after_it_only_if_nothing_has_c
         };
         let bench = begin().await;
         let asked = bench.call("write-page", json!({ "text": "new" })).await;
-        assert_eq!(state(&asked), TaskState::InputRequired, "{}", status(&asked));
+        assert_eq!(
+            state(&asked),
+            TaskState::InputRequired,
+            "{}",
+            status(&asked)
+        );
         let answer = extension::answer(fresh(), &asked, Some(approve()));
         bench.send_at_once(answer).await;
         while page.begun.load(Ordering::SeqCst) == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let history = bench.handle.history().await.unwrap();
-        let decided = history.iter().any(|(_, record)| {
-            matches!(record.event.what, agent::EventKind::Decided { .. })
-        });
+        let decided = history
+            .iter()
+            .any(|(_, record)| matches!(record.event.what, agent::EventKind::Decided { .. }));
         assert!(decided, "the decision is recorded");
         bench.killed().await;
         if changed {

@@ -354,11 +354,17 @@ async fn what_a_person_asks_another_agent_to_remember_is_remembered() {
         },
     };
     let ranger = access::Principal::named(&principal("ranger")).acting_for("bob");
-    let task = bench.by_principal(&ranger).send_for_task(letter(&request)).await;
+    let task = bench
+        .by_principal(&ranger)
+        .send_for_task(letter(&request))
+        .await;
     assert_eq!(output(&task), "I will remember: my vault code is 4711");
     let space = bench.memory.space("scout").unwrap();
     let kept = space.records(|it| it.kept().is_some()).await.unwrap();
-    let record = kept.iter().find(|it| it.content.text.contains("4711")).unwrap();
+    let record = kept
+        .iter()
+        .find(|it| it.content.text.contains("4711"))
+        .unwrap();
     let reason = &record.kept().unwrap().reason;
     assert_eq!(record.owner(), Some("bob"));
     assert_eq!(reason.source(), "agent:ranger");

@@ -202,18 +202,18 @@ async fn what_is_forgotten_is_gone_from_memory_and_from_the_journal() {
     let world = World::new();
     let bench = world.begin().await;
     bench.say("remember that the vault is green").await;
-    bench
-        .say("remember that the vault code is zebra77")
-        .await;
+    bench.say("remember that the vault code is zebra77").await;
     let known = bench.say("what is the vault code?").await;
     assert!(output(&known).contains("zebra77"), "{}", output(&known));
     // Another caller says the same; that stays.
     let bob = "remember that the vault code is zebra77";
     bench.send_by("bob", said("bobs", bob)).await;
-    let gone = bench
-        .say("forget that the vault code is zebra77")
-        .await;
-    assert!(output(&gone).starts_with("I have forgotten"), "{}", output(&gone));
+    let gone = bench.say("forget that the vault code is zebra77").await;
+    assert!(
+        output(&gone).starts_with("I have forgotten"),
+        "{}",
+        output(&gone)
+    );
 
     let of_bob = |text: &str| text.contains("bob");
     let space = bench.memory.space("scout").unwrap();

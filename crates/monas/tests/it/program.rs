@@ -538,11 +538,16 @@ async fn a_torn_key_of_tokens_is_refused() {
     let ended = run(closed(home.path()).args(["--listen", "127.0.0.1:0"])).await;
     assert!(!ended.status.success(), "{ended:?}");
     assert!(
-        ended.stderr.contains("tokens.key: it has 3 bytes instead of at least 32"),
+        ended
+            .stderr
+            .contains("tokens.key: it has 3 bytes instead of at least 32"),
         "{ended:?}"
     );
     let token = run(closed(home.path()).args(["token", "--user", "ada", "--role", "admin"])).await;
-    assert!(token.stdout.is_empty() && !token.status.success(), "{token:?}");
+    assert!(
+        token.stdout.is_empty() && !token.status.success(),
+        "{token:?}"
+    );
     std::fs::write(&path, key).unwrap();
     Monas::start(&mut closed(home.path())).await.stop().await;
 }

@@ -166,7 +166,9 @@ async fn where_every_call_needs_a_token_pages_of_all_origins_may_call_with_it() 
     let described: serde_json::Value = serde_json::from_str(&described.text).unwrap();
     let paths = described["paths"].as_object().unwrap().values();
     let methods = paths.flat_map(|it| it.as_object().unwrap().keys());
-    for method in methods.filter(|it| !["parameters", "summary", "description"].contains(&it.as_str())) {
+    for method in
+        methods.filter(|it| !["parameters", "summary", "description"].contains(&it.as_str()))
+    {
         let method = method.to_uppercase();
         assert!(allowed.contains(&&*method), "{method}: {allowed:?}");
     }

@@ -53,14 +53,15 @@ const VERBS: [&str; 58] = [
     "is", "are", "was", "were", "am", "isn't", "aren't", "wasn't", "has", "have", "had", "likes",
     "like", "loves", "love", "hates", "hate", "lives", "live", "works", "work", "wants", "want",
     "needs", "need", "prefers", "prefer", "speaks", "speak", "drinks", "drink", "eats", "eat",
-    "owns", "own", "plays", "play", "studies", "moved", "got", "comes", "goes", "arrives", "starts",
-    "begins", "ends", "costs", "can", "cannot", "can't", "will", "won't", "must", "should",
-    "doesn't", "don't", "uses", "knows",
+    "owns", "own", "plays", "play", "studies", "moved", "got", "comes", "goes", "arrives",
+    "starts", "begins", "ends", "costs", "can", "cannot", "can't", "will", "won't", "must",
+    "should", "doesn't", "don't", "uses", "knows",
 ];
 
 /// Words with which what follows a bare "remember" is no statement: "remember to buy milk", "remember when we met".
 const NO_STATEMENT: [&str; 14] = [
-    "to", "when", "how", "what", "who", "why", "where", "which", "me", "this", "it", "us", "if", "whether",
+    "to", "when", "how", "what", "who", "why", "where", "which", "me", "this", "it", "us", "if",
+    "whether",
 ];
 
 /// What a message tells the agent to remember, if it tells that and asks for nothing else.

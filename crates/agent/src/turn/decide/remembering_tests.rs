@@ -16,8 +16,14 @@ fn what_a_person_tells_it_to_remember_is_taken_whole() {
         ("could you remember that my cat is Tom?", "my cat is Tom"),
         ("Remember that my cat is Tom, please", "my cat is Tom"),
         ("don\u{2019}t forget that Ada is away.", "Ada is away."),
-        ("Hey, please note that port 8.080 is taken", "port 8.080 is taken"),
-        ("Remember that Tom is a cat. He is old.", "Tom is a cat. He is old."),
+        (
+            "Hey, please note that port 8.080 is taken",
+            "port 8.080 is taken",
+        ),
+        (
+            "Remember that Tom is a cat. He is old.",
+            "Tom is a cat. He is old.",
+        ),
     ] {
         assert_eq!(told(said).as_deref(), Some(text), "{said}");
     }

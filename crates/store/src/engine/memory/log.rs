@@ -134,7 +134,10 @@ impl Log {
         if sequence < self.first() || sequence > self.last {
             return;
         }
-        let full = self.full.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
+        let full = self
+            .full
+            .as_deref_mut()
+            .map_or(&mut [][..], Vec::as_mut_slice);
         let mut chunks = full.iter_mut().chain([&mut self.open]).rev();
         if let Some(chunk) = chunks.find(|chunk| chunk.first <= sequence) {
             let place = sequence - chunk.first;

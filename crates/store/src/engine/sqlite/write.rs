@@ -10,8 +10,8 @@ use super::errors::{ResultExt, damaged};
 use super::{Sqlite, chunk, statements, view};
 use crate::Error;
 use crate::batch::{Batch, Change};
-use crate::engine::{Engine, varint};
 use crate::engine::rules::{self, CurrentState};
+use crate::engine::{Engine, varint};
 use crate::entry::{StreamId, StreamState};
 use crate::table::{Row, Table};
 
