@@ -109,7 +109,7 @@ export class Monas {
 async function bridge(monas) {
   const port = monas.bridgePort ??= await freePort();
   monas.bridge?.kill();
-  monas.bridge = spawn(process.execPath, [join(import.meta.dirname, "../../web/dev/fake-door.mjs"), monas.url, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+  monas.bridge = spawn(process.execPath, [join(import.meta.dirname, `../../web/dev/${process.env.MONAS_PAGE_BRIDGE}.mjs`), monas.url, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
   await new Promise((resolve) => monas.bridge.stdout.once("data", resolve));
   return `http://127.0.0.1:${port}/`;
 }
