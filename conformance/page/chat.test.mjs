@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { createServer, connect } from "node:net";
-import { ask, Monas, openPage, startBrowser, until } from "./harness.mjs";
+import { ask, endWith, Monas, openPage, startBrowser, until } from "./harness.mjs";
 import { startModel } from "./model.mjs";
 
 let browser;
@@ -24,12 +24,14 @@ async function relay(to) {
     }
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
+  const it = {
     url: `http://127.0.0.1:${server.address().port}/`,
     cut: () => { for (const socket of open) socket.destroy(); },
     refuse: (on) => { refuse = on; },
     stop: () => new Promise((resolve) => { for (const socket of open) socket.destroy(); server.close(resolve); }),
   };
+  endWith(it.stop);
+  return it;
 }
 
 const LONG = Array.from({ length: 120 }, (_, at) => `Paragraph ${at} of the answer, with a few words in it.`).join("\n\n");
