@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { createServer, connect } from "node:net";
-import { ask, Monas, openPage, startBrowser, until } from "./harness.mjs";
+import { ask, endWith, Monas, openPage, startBrowser, until } from "./harness.mjs";
 import { startModel } from "./model.mjs";
 
 let browser;
@@ -24,12 +24,14 @@ async function relay(to) {
     }
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
+  const it = {
     url: `http://127.0.0.1:${server.address().port}/`,
     cut: () => { for (const socket of open) socket.destroy(); },
     refuse: (on) => { refuse = on; },
     stop: () => new Promise((resolve) => { for (const socket of open) socket.destroy(); server.close(resolve); }),
   };
+  endWith(it.stop);
+  return it;
 }
 
 const LONG = Array.from({ length: 120 }, (_, at) => `Paragraph ${at} of the answer, with a few words in it.`).join("\n\n");
@@ -40,7 +42,7 @@ test("a stream is followed, and cut many times nothing is lost or doubled", asyn
   const wire = await relay(monas.page);
   const { page, trouble, close } = await openPage(browser, wire.url);
   await ask(page, "tell me a lot");
-  await page.getByText("Paragraph 3 of the answer").waitFor();
+  await page.locator(".log").getByText("Paragraph 3 of the answer").first().waitFor();
   for (let cut = 0; cut < 8; cut++) {
     wire.cut();
     await page.waitForTimeout(150 + Math.random() * 500);
@@ -54,8 +56,8 @@ test("a stream is followed, and cut many times nothing is lost or doubled", asyn
   await page.getByText("Kept here, and sent when the connection is back.").waitFor();
   wire.refuse(false);
   await page.getByRole("button", { name: "Try now" }).click();
-  await page.getByText("Paragraph 119 of the answer").waitFor();
-  await page.getByText("Second answer.").waitFor();
+  await page.locator(".log").getByText("Paragraph 119 of the answer").first().waitFor();
+  await page.locator(".log").getByText("Second answer.").first().waitFor();
   const { value } = await monas.api("GET", "/api/sessions");
   assert.equal(value.sessions.length, 1);
   const { value: kept } = await monas.api("GET", `/api/sessions/${value.sessions[0].session_id}/messages?limit=1000`);
@@ -100,13 +102,13 @@ test("two windows show the same conversation in step", async () => {
 });
 
 test("a reader above a growing answer stays where they are, and Newest brings them back", async () => {
-  const model = await startModel([{ text: LONG }, { text: LONG.replaceAll("Paragraph", "Passage"), piece: 30, wait: 20 }]);
+  const model = await startModel([{ text: LONG }, { text: LONG.replaceAll("Paragraph", "Passage"), piece: 30, wait: 60 }]);
   const monas = await Monas.start({ model });
   const { page, close } = await openPage(browser, monas.page);
   await ask(page, "first");
-  await page.getByText("Paragraph 119").waitFor();
+  await page.locator(".log").getByText("Paragraph 119").first().waitFor();
   await ask(page, "second");
-  await page.getByText("Passage 1 of").waitFor();
+  await page.locator(".log").getByText("Passage 1 of").first().waitFor();
   await page.mouse.move(600, 400);
   await page.mouse.wheel(0, -1500);
   await page.getByRole("button", { name: "Newest" }).waitFor();
@@ -122,7 +124,7 @@ test("a reader above a growing answer stays where they are, and Newest brings th
     assert.equal(now, top, `${text} moved`);
   }
   await page.getByRole("button", { name: "Newest" }).click();
-  await page.getByText("Passage 119").waitFor();
+  await page.locator(".log").getByText("Passage 119").first().waitFor();
   await until(() => page.locator(".log").evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight < 4), "the end");
 });
 
@@ -144,7 +146,7 @@ test("a request is stopped, and the server has it as cancelled", async () => {
   const monas = await Monas.start({ model });
   const { page, close } = await openPage(browser, monas.page);
   await ask(page, "tell me a lot");
-  await page.getByText("Paragraph 0").waitFor();
+  await page.locator(".log").getByText("Paragraph 0").first().waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   const { value } = await monas.api("GET", "/api/tasks");

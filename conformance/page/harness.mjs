@@ -21,7 +21,7 @@ assert.ok(program, "MONAS_PROGRAM names the program to test");
 const chromiumPath = process.env.MONAS_CHROMIUM ?? "/usr/bin/chromium";
 
 /** How long a test waits for something before it gives up; generous, because the machine may be busy. */
-export const PATIENCE = 30_000;
+export const PATIENCE = 60_000;
 
 async function freePort() {
   const server = createServer();
@@ -109,7 +109,7 @@ export class Monas {
 async function bridge(monas) {
   const port = monas.bridgePort ??= await freePort();
   monas.bridge?.kill();
-  monas.bridge = spawn(process.execPath, [join(import.meta.dirname, "../../web/dev/fake-door.mjs"), monas.url, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+  monas.bridge = spawn(process.execPath, [join(import.meta.dirname, `../../web/dev/${process.env.MONAS_PAGE_BRIDGE}.mjs`), monas.url, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
   await new Promise((resolve) => monas.bridge.stdout.once("data", resolve));
   return `http://127.0.0.1:${port}/`;
 }
@@ -133,6 +133,7 @@ export async function openPage(browser, url, { width = 1440, height = 900, theme
   if (!context) endWith(() => own.close());
   const page = await own.newPage();
   page.setDefaultTimeout(PATIENCE);
+  page.setDefaultNavigationTimeout(PATIENCE);
   const trouble = [];
   const host = new URL(url).host;
   page.on("pageerror", (error) => trouble.push(`error: ${error.stack ?? error}`));
@@ -142,7 +143,7 @@ export async function openPage(browser, url, { width = 1440, height = 900, theme
     window.__violations = [];
     document.addEventListener("securitypolicyviolation", (e) => window.__violations.push(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile ?? ""}:${e.lineNumber ?? ""}`));
   });
-  await page.goto(url);
+  await page.goto(url, { timeout: PATIENCE });
   return {
     page,
     context: own,

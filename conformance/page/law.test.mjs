@@ -97,7 +97,7 @@ test("a proposal is read with its evidence, adopted, and undone with one click: 
   await page.locator(".toast").getByText(/The law is version 2/).waitFor();
   assert.equal((await law()).law.memory.rules[0].condition.min_confidence, 0.8);
   await page.locator(".rule").getByText("since v2").waitFor();
-  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Undo this version" }).click();
   await page.getByRole("button", { name: /^v3/ }).waitFor();
   const after = await law();
   assert.equal(after.version, 3);

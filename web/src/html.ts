@@ -81,8 +81,23 @@ export function putMarkdown(element: HTMLElement, source: string, growing = fals
     return;
   }
   element.innerHTML = DOMPurify.sanitize(html, KEPT) as unknown as string;
+  levelHeadings(element);
   for (const block of element.querySelectorAll("pre")) addHead(block);
   for (const table of element.querySelectorAll("table")) scrollable(table);
+}
+
+/** Headings below that of the page, without a jump: the highest of the text becomes the second level. */
+function levelHeadings(element: HTMLElement): void {
+  const found = [...element.querySelectorAll<HTMLElement>("h1, h2, h3, h4, h5, h6")];
+  const level = (it: HTMLElement) => Number(it.tagName[1]);
+  const highest = Math.min(...found.map(level));
+  let before = 1;
+  for (const heading of found) {
+    before = Math.min(2 + level(heading) - highest, before + 1, 6);
+    const put = document.createElement(`h${before}`);
+    put.append(...heading.childNodes);
+    heading.replaceWith(put);
+  }
 }
 
 /** The language of a code block and a button that copies it. */

@@ -131,3 +131,26 @@ export function grouped(number: number): string {
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${grouped(number)} ${number === 1 ? one : many}`;
 }
+
+/** The fields of an input or a result that say most, in the order in which they are looked for. */
+const SAYING = ["says", "command", "path", "query", "question", "text", "from", "title", "content", "output"];
+
+/**
+ * A reason of the journal for reading: data in it becomes the value that says most. `I decided to call file-read with
+ * {"path":"a.md"}.` becomes a sentence with the path as code. What was cut off by the server is read as far as it goes.
+ */
+export function plainReason(says: string): string {
+  const found = /^([^]*?)(\{"[^]*)$/.exec(says);
+  if (!found) return says;
+  const [, before = "", data = ""] = found;
+  const value = SAYING.map((name) => new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*"?)`).exec(data)?.[1]).find((it) => it !== undefined);
+  if (value === undefined) return before + (data.length > 160 ? `${data.slice(0, 159)}…` : data);
+  let text = value.slice(1);
+  try {
+    text = JSON.parse(value.endsWith('"') && value.length > 1 ? value : `${value}"`) as string;
+  } catch {
+    /* cut off within an escape: as it stands */
+  }
+  const skill = before.replace(/\bcall ([\w-]+)\b/, "call `$1`");
+  return `${skill}\`${firstLine(text, 90).replaceAll("`", "ˋ")}\``;
+}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { pieces, hasHidden, valueHasHidden, spelled, withoutEscapes, shortTime, duration, size, grouped, count, firstLine } = await load("text.ts");
+const { pieces, hasHidden, valueHasHidden, spelled, withoutEscapes, shortTime, duration, size, grouped, count, firstLine, plainReason } = await load("text.ts");
 
 test("hidden characters are spelled out wherever they stand", () => {
   assert.equal(spelled("rm\u202e -rf"), "rm\\u{202e} -rf");
@@ -51,4 +51,11 @@ test("times, sizes and counts are put into words", () => {
   assert.equal(count(1, "line"), "1 line");
   assert.equal(count(1500, "line"), "1 500 lines");
   assert.equal(firstLine("\n  a\nb"), "a");
+});
+
+test("a reason of the journal is short to read", () => {
+  assert.equal(plainReason('I decided to call file-read with {"path":"a.md"}.'), "I decided to call `file-read` with `a.md`");
+  assert.equal(plainReason('It gave: {"files_searched":2,"matches":[],"says":"nothing found"}'), "It gave: `nothing found`");
+  assert.equal(plainReason('It gave: {"content":"# Changes\\n\\n## 0.4'), "It gave: `# Changes`");
+  assert.equal(plainReason("A person had to agree."), "A person had to agree.");
 });

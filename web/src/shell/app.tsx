@@ -1,6 +1,7 @@
 /** The shell: navigation, the place, the status bar, and what lies over them. */
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Refusal } from "../api/refusal.ts";
 import { connection, detailsOpen, shownEvent } from "../state/app.ts";
 import { agent, route } from "../state/route.ts";
 import { Page } from "../ui/page.tsx";
@@ -42,7 +43,7 @@ function PlaceView({ place, id, query }: { place: Place } & ViewProps): JSX.Elem
     setFault(null);
     (place.view as () => Promise<{ default: View }>)().then(
       (module) => { loaded.set(place.name, module.default); draw((it) => it + 1); },
-      (error) => setFault(error),
+      () => setFault(new Refusal("This place is not loaded yet: there is no connection.", "offline")),
     );
   };
   useEffect(() => {
@@ -50,6 +51,9 @@ function PlaceView({ place, id, query }: { place: Place } & ViewProps): JSX.Elem
     detailsOpen.value = false;
     if (!view) load();
   }, [place.name]);
+  // A place that could not be loaded is loaded when the server is there again.
+  const generation = connection.generation.value;
+  useEffect(() => { if (fault) load(); }, [generation]);
   if (!view) return <Page title={place.label}>{fault ? <Fault error={fault} again={load} /> : <Loading />}</Page>;
   const Shown = view as ComponentType<ViewProps>;
   return <Shown key={place.name} id={id} query={query} />;

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Because } from "../api/types.ts";
-import { pieces, fullTime } from "../text.ts";
+import { fullTime, pieces, plainReason, spelled } from "../text.ts";
 import { agent, go, route } from "../state/route.ts";
 import { detailsOpen, shownEvent } from "../state/app.ts";
 import { Icon, type IconName, Sign } from "./icons.tsx";
@@ -117,7 +117,7 @@ export function WhyList({ items, of }: { items: readonly Because[]; of?: string 
     <ol class="why">
       {items.map((it, at) => (
         <li class={at === items.length - 1 ? "key" : ""}>
-          <span><Coded text={it.says} /> <EventLink event={it.event} of={of} /></span>
+          <span title={spelled(it.says)}><Coded text={plainReason(it.says)} /> <EventLink event={it.event} of={of} /></span>
         </li>
       ))}
     </ol>

@@ -17,16 +17,22 @@ export function Empty({ title, children }: { title: string; children?: Component
   return <div class="empty"><Sign size={28} clear={2} mood="calm" /><b>{title}</b>{children && <span class="dim">{children}</span>}</div>;
 }
 
+/** A message of the server as a sentence: with a capital letter and a full stop. */
+function ended(message: string): string {
+  const text = message.trim();
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
+}
+
 /** What happened, what is kept, what to do. */
 export function Fault({ error, kept, again }: { error: unknown; kept?: string; again?: (() => void) | undefined }): JSX.Element {
   const why = refusal(error);
   if (why.denied) {
-    return <div class="pad"><Note icon="lock"><b>You may not see this. </b><Text text={why.message} /> Somebody who may administer the server can change that.</Note></div>;
+    return <div class="pad"><Note icon="lock"><b>You may not see this. </b><Text text={ended(why.message)} /> An administrator of the server can change that.</Note></div>;
   }
   return (
     <div class="pad stack">
       <Note tone="bad" icon="no">
-        <b><Text text={why.message} /> </b>
+        <b><Text text={ended(why.message)} /> </b>
         {kept ?? "Nothing was changed."}
         {why.hint && <> <Text text={why.hint} /></>}
       </Note>

@@ -27,9 +27,11 @@ export const MOST_LISTED = 5_000;
 export async function readMemory(agent: string | undefined): Promise<{ audit: Audit; records: Kept[] | null }> {
   const audit = (await read("getMemoryAudit", { agent })) as unknown as Audit;
   if (audit.records > MOST_LISTED) return { audit, records: null };
-  const lines = audit.records === 0 ? "" : await read("getMemoryExport", { agent, format: "jsonl" });
+  const reply: unknown = audit.records === 0 ? "" : await read("getMemoryExport", { agent, format: "jsonl" });
+  // One line alone is also JSON, and may have been read as such on its way.
+  const lines = typeof reply === "string" ? reply : JSON.stringify(reply);
   const records: Kept[] = [];
-  for (const line of String(lines).split("\n")) {
+  for (const line of lines.split("\n")) {
     const record = line === "" ? undefined : exported(line);
     if (record) records.push(record);
   }

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { ApiKey, SecretName, User } from "../../api/types.ts";
-import { change, connection, displayName, read } from "../../state/app.ts";
+import { change, connection, displayName, may, read } from "../../state/app.ts";
 import { count, dayAndTime, shortTime } from "../../text.ts";
 import { Button, Field, Tag, Text } from "../../ui/parts.tsx";
 import { notify } from "../../ui/say.ts";
@@ -85,11 +85,12 @@ export function KeysSection(): JSX.Element {
   const action = useAction();
   const open = useSignal(false);
   const name = useSignal("");
+  const user = useSignal("");
   const scope = useSignal<"" | "read-only" | "read_files">("");
   const time = useSignal<(typeof TIMES)[number][0]>("30d");
   const once = useSignal<string | null>(null);
   const make = async () => {
-    const done = await action.run(() => change("postKeys", { for: time.value, ...(name.value.trim() ? { name: name.value.trim() } : {}), ...(scope.value ? { scopes: [scope.value] } : {}) }));
+    const done = await action.run(() => change("postKeys", { for: time.value, ...(user.value.trim() ? { user: user.value.trim() } : {}), ...(name.value.trim() ? { name: name.value.trim() } : {}), ...(scope.value ? { scopes: [scope.value] } : {}) }));
     if (!done) return;
     once.value = done.secret;
     name.value = "";
@@ -118,6 +119,7 @@ export function KeysSection(): JSX.Element {
                 <form class="setform" onSubmit={(e) => { e.preventDefault(); void make(); }}>
                   <div class="formgrid">
                     <span>Name</span><Field label="Name of the key" placeholder="what it is for" value={name.value} onInput={(e) => (name.value = e.currentTarget.value)} />
+                    {may("admin") && <><span>User</span><Field label="User of the key" placeholder={displayName(connection.me.value?.caller ?? "")} value={user.value} onInput={(e) => (user.value = e.currentTarget.value)} /></>}
                     <span>Allows</span><Select label="What the key allows" options={[["", "as much as you may"], ["read-only", "what changes nothing"], ["read_files", "reading files"]]} value={scope.value} change={(value) => (scope.value = value)} />
                     <span>Lasts</span><Select label="How long the key lasts" options={TIMES} value={time.value} change={(value) => (time.value = value)} />
                   </div>
