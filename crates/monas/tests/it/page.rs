@@ -51,13 +51,17 @@ browsed! {
     the_build_is_what_the_sources_give: "build.test.mjs",
     people_talk_with_the_agent: "chat.test.mjs",
     views_that_a_caller_may_not_see_say_so: "denied.test.mjs",
+    files_are_read_and_changed: "files.test.mjs",
     the_first_visit_ends_with_a_useful_answer: "first-run.test.mjs",
     the_journal_is_read: "journal.test.mjs",
     the_law_is_read_and_changed: "law.test.mjs",
     memory_is_read_and_forgotten: "memory.test.mjs",
     questions_are_answered: "questions.test.mjs",
     malicious_content_does_nothing: "safety.test.mjs",
+    settings_are_read_and_changed: "settings.test.mjs",
+    terminals_are_shared: "terminal.test.mjs",
     every_view_is_accessible: "views.test.mjs",
+    tasks_agents_and_the_wire_are_followed: "world.test.mjs",
 }
 
 #[test]

@@ -171,7 +171,8 @@ impl WorkspaceObject {
         if body.is_empty() {
             return Ok(Value::Null);
         }
-        if kind.starts_with("application/json") {
+        // Not `application/jsonl`, which is a text of lines.
+        if kind.split(';').next().map(str::trim) == Some("application/json") {
             return of_reply(&body).map_err(|error| failed(&error));
         }
         Ok(match String::from_utf8(body.into()) {
