@@ -97,8 +97,10 @@ impl Redaction {
 
     /// Takes the texts out of a record. Whether it has changed.
     pub(crate) fn redact(&self, record: &mut Value) -> bool {
-        let mut changed = self.redact_own(&mut record["event"]);
-        for change in record["changes"].as_array_mut().into_iter().flatten() {
+        let mut changed = record
+            .get_mut("event")
+            .is_some_and(|event| self.redact_own(event));
+        for change in items(record.get_mut("changes")) {
             changed |= self.redact_own(change);
         }
         if changed {
@@ -112,27 +114,28 @@ impl Redaction {
         let unread = |error: serde_json::Error| Error::Record(error.to_string());
         let mut value = serde_json::to_value(state).map_err(unread)?;
         let context = &mut value["context"];
+        // What is empty is left out of a state; indexing would put null in its place.
         for table in ["turns", "questions"] {
-            for (turn, it) in members(&mut context[table]) {
+            for (turn, it) in members(context.get_mut(table)) {
                 if self.turns.contains(turn) {
                     self.redact_in(it, "");
                 }
             }
         }
         for table in ["wishes", "approvals"] {
-            for (_, it) in members(&mut context[table]) {
+            for (_, it) in members(context.get_mut(table)) {
                 self.redact_own(it);
             }
         }
-        for it in items(&mut context["conversations"]["kept"]) {
+        for it in items(context.pointer_mut("/conversations/kept")) {
             let name = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
             if self.conversations.contains(&(name("caller"), name("id"))) {
-                self.redact_in(&mut it["lines"], "");
+                self.redact_in(it, "");
             }
         }
-        for it in items(&mut context["ended"]) {
+        for it in items(context.get_mut("ended")) {
             if it[0].as_str().is_some_and(|turn| self.turns.contains(turn)) {
-                self.redact_in(&mut it[1], "");
+                self.redact_in(it, "");
             }
         }
         serde_json::from_value(value).map_err(unread)
@@ -198,11 +201,11 @@ fn turn_of(value: &Value) -> Option<&str> {
     places.find_map(|place| value.pointer(place)?.as_str())
 }
 
-fn members(value: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
-    let members = value.as_object_mut().map(Map::iter_mut);
+fn members(value: Option<&mut Value>) -> impl Iterator<Item = (&String, &mut Value)> {
+    let members = value.and_then(Value::as_object_mut).map(Map::iter_mut);
     members.into_iter().flatten()
 }
 
-fn items(value: &mut Value) -> impl Iterator<Item = &mut Value> {
-    value.as_array_mut().into_iter().flatten()
+fn items(value: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+    value.and_then(Value::as_array_mut).into_iter().flatten()
 }

@@ -265,7 +265,11 @@ impl AgentHandle {
         reason: &str,
     ) -> Result<ProposalView, Error> {
         self.measure().await?;
-        let proposal = self.waiting(proposal).await?;
+        let proposal = match approve {
+            true => self.waiting(proposal).await?,
+            // No is an answer at every stage.
+            false => self.under_way(proposal).await?,
+        };
         if !approve && reason.trim().is_empty() {
             return Err(Refused::Unjustified.into());
         }
@@ -349,6 +353,15 @@ impl AgentHandle {
         let mut proposals = self.proposals().await?.into_iter();
         let found = proposals.find(|it| it.proposal == Some(number));
         found.ok_or_else(|| Error::Proposal(format!("there is no proposal {number}")))
+    }
+
+    /// The proposal that has not ended: the one that is named, or the one that there is.
+    async fn under_way(&self, proposal: Option<u64>) -> Result<u64, Error> {
+        let open = self.look(|state, _| state.context.revision.gate.open().map(|it| it.id.0));
+        match open.await? {
+            Some(open) if proposal.is_none_or(|it| it == open) => Ok(open),
+            _ => self.waiting(proposal).await,
+        }
     }
 
     /// The proposal that waits for a person: the one that is named, or the one that there is.

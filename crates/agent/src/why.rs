@@ -79,11 +79,15 @@ pub(crate) fn laws(history: History<'_>) -> Vec<Version> {
 /// What a history has to say to a question: about a request, a skill, a belief, or the law.
 pub(crate) fn explain(history: History<'_>, question: &str) -> Explanation {
     let lower = question.to_lowercase();
-    let of_law = mentions(&lower, &["law", "rule", "rules", "policy"]);
+    let of_law = mentions(&lower, &LAW);
     // What is asked may have the word in it by chance.
     let least = if of_law { 0.6 } else { 0.3 };
+    let names_law_alone = of_law
+        && words_of(&lower)
+            .all(|it| EMPTY.contains(&it) || COMMON.contains(&it) || LAW.contains(&it));
     let turn = match refers_back(&lower) {
         true => last_act(history, |_, _| true),
+        false if names_law_alone => None,
         false => request_of(history, question, least),
     };
     let because = match turn {
@@ -131,6 +135,9 @@ fn refers_back(lower: &str) -> bool {
     let mut words = words_of(lower);
     words.all(|word| EMPTY.contains(&word))
 }
+
+/// Words for the law.
+const LAW: [&str; 4] = ["law", "rule", "rules", "policy"];
 
 /// Words that name nothing that was done.
 const EMPTY: [&str; 30] = [

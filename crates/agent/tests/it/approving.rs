@@ -358,7 +358,11 @@ async fn a_prefix_is_of_what_is_asked_about() {
     let within = json!({ "decision": "approve", "prefix": "todo" });
     let task = bench.answer(&task, within).await;
     assert_eq!(state(&task), TaskState::InputRequired);
-    assert!(status(&task).contains("within a name"), "{}", status(&task));
+    assert!(
+        status(&task).contains("ends inside a path segment"),
+        "{}",
+        status(&task)
+    );
     let fits = json!({ "decision": "approve", "prefix": "todo.md" });
     let task = bench.answer(&task, fits).await;
     assert_eq!(output(&task), "wrote todo.md");

@@ -174,7 +174,7 @@ async fn a_conclusion_of_the_model_is_not_a_statement_of_the_caller() {
     law.clarification.min_grounded = 0.0;
     let bench = world.begin_with(law, Some(Arc::new(model))).await;
     // What begins with "remember that" is kept without the model.
-    bench.say("Keep in mind that Ada likes tea.").await;
+    bench.say("I tell you: Ada likes tea.").await;
     bench.say("Ada sent her cup back.").await;
     let space = bench.memory.space("scout").unwrap();
     let kept = space.records(|it| it.kept().is_some()).await.unwrap();

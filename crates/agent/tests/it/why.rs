@@ -38,7 +38,7 @@ async fn every_sentence_cites_an_event_that_says_so() {
         let (says, record) = cited(at);
         let evidence = evidence(record);
         let claims: &[&str] = match says {
-            says if says.starts_with("I remembered") => &["milk is sold at the corner"],
+            says if says.starts_with("I recalled") => &["milk is sold at the corner"],
             says if says.starts_with("I decided to call write-note") => {
                 &["\"effect\":\"call\"", "write-note", "buy milk"]
             }

@@ -191,7 +191,7 @@ async fn input_that_is_none_is_refused_on_every_wire_before_there_is_a_task() {
             let refused = wire.begin("book", json!({ "to": true }), None).await;
             let why = refused.unwrap_err();
             assert!(
-                why.contains("invalid input: /to: true is not"),
+                why.contains("invalid input: /to: expected a text, not true"),
                 "{way:?}: {why}"
             );
         }

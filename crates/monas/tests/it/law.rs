@@ -158,7 +158,7 @@ async fn a_law_is_changed_with_a_reason_from_the_command_line_and_by_rest() {
     .await;
     let shown = said(home, &["law", "show"]).await;
     assert!(shown.starts_with("law of default, version 6"), "{shown}");
-    assert!(shown.contains("1 requests at a time"), "{shown}");
+    assert!(shown.contains("1 request at a time"), "{shown}");
 }
 
 #[tokio::test]

@@ -485,7 +485,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::file(path, &error))
 }
 
-/// The API key scheme of the agent; one in a header, if it has several.
+/// The API key scheme of the agent: a configured one before that of users, one in a header before others.
 fn key_scheme(client: &Client) -> APIKeySecurityScheme {
     let schemes = client.card().security_schemes.iter();
     let named = schemes.filter_map(|(name, scheme)| match &scheme.scheme {
@@ -500,7 +500,7 @@ fn key_scheme(client: &Client) -> APIKeySecurityScheme {
     // A server takes keys of its users where it takes configured ones, too.
     let best = named.min_by_key(|(name, key)| {
         let is_of_users = *name == access::users::KEY_SCHEME;
-        (key.location != "header", is_of_users)
+        (is_of_users, key.location != "header")
     });
     best.map_or_else(default, |(_, key)| key.clone())
 }

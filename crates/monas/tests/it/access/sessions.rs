@@ -307,7 +307,7 @@ async fn too_many_values_are_refused_in_the_chat_and_in_messagepack() {
     }
     let mut client = server.client(crate::support::http::Version::One).await;
     let request = client
-        .request("POST", "localhost", "/api/memory/search")
+        .request("POST", "localhost", "/api/memory/query")
         .header("authorization", "Bearer token-of-ada")
         .header("content-type", "application/msgpack");
     let answer = client

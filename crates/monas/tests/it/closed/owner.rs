@@ -133,7 +133,8 @@ async fn the_page_takes_the_token_out_of_its_address_and_keeps_it_for_the_tab() 
     let here = Monas::start(living(home.path()).env_remove("MONAS_OPEN")).await;
     let link = monas(home.path(), &["open"]).await.stdout;
     let mut page = Browser::open(link.trim_end()).await;
-    page.wait_for("document.querySelector('textarea') !== null")
+    // The token is kept once the server has taken it.
+    page.wait_for("document.querySelector('textarea') !== null && sessionStorage.length > 0")
         .await;
     let kept = "[location.href.split('#')[0], location.hash.includes('token'), document.cookie]";
     let address = format!("{}/", here.url);

@@ -93,7 +93,7 @@ async fn a_server_is_given_to_a_team_and_taken_back_member_by_member() {
     team.refused(&vera, &yes, 4).await;
     assert!(!Path::new(&path("files/notes.md")).exists());
     team.done(&olga, &yes).await;
-    let why = team.done(&uma, &["why", "notes.md"]).await;
+    let why = team.done(&olga, &["why", "notes.md"]).await;
     assert!(
         why.contains("olga (permission operate) approved it."),
         "{why}"
