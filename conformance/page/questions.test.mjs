@@ -101,9 +101,9 @@ test("allowed by prefix, the next command is not asked about; revoked, it is", a
   await card.getByLabel("whenever the command begins with").check();
   await card.getByLabel("begins with", { exact: true }).fill("echo");
   await card.getByRole("button", { name: "Approve" }).click();
-  await page.locator("pre", { hasText: "one" }).last().waitFor();
+  await page.locator(".step", { hasText: "Ran echo one" }).waitFor();
   await ask(page, "run echo two");
-  await page.getByText("Ran").nth(1).waitFor();
+  await page.locator(".step", { hasText: "Ran echo two" }).waitFor();
   const { value } = await monas.api("GET", "/api/grants");
   assert.equal(value.grants.length, 1);
   assert.equal(value.grants[0].prefix, "echo");

@@ -1,6 +1,7 @@
 // Settings: models that are tried before they are kept, people, keys, links, grants, secrets, the look, and the export.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { before, test } from "node:test";
 import { ask, Monas, openPage, startBrowser, until } from "./harness.mjs";
 import { startModel } from "./model.mjs";
@@ -60,6 +61,7 @@ test("a key is shown once, works, and ends when it is revoked", async () => {
 });
 
 test("a link lets one look and not act, is listed as used, and ends also where it is open", async () => {
+  writeFileSync(join(monas.workspace, "look.md"), "to look at\n");
   const { page, trouble } = await admin("links");
   const here = part(page, "links");
   await here.getByRole("button", { name: "Make a link…" }).click();
@@ -69,7 +71,7 @@ test("a link lets one look and not act, is listed as used, and ends also where i
   const theirs = await openPage(browser, new URL(new URL(link).hash, monas.page).href);
   await theirs.page.locator("h1").first().waitFor();
   await theirs.page.goto(`${monas.page}#/files`);
-  await theirs.page.locator(".tree").getByText("WELCOME.md").waitFor();
+  await theirs.page.locator(".tree").getByText("look.md").waitFor();
   const lent = new URL(link).hash.replace("#token=", "");
   assert.equal((await api("PUT", "/api/files/content", { path: "x.md", content: "x" }, decodeURIComponent(lent))).status, 403);
   await page.reload();
@@ -135,7 +137,7 @@ test("the export has what the caller may read, and no secret", async () => {
   const text = readFileSync(await download.path(), "utf8");
   const all = JSON.parse(text);
   assert.equal(all.format, "monas-export-1");
-  assert.ok(text.includes("Ada likes rope."));
+  assert.ok(text.includes("Ada likes rope."), JSON.stringify([all.left_out, all.agents.default.memory]));
   assert.ok(all.agents.default.journal.length > 0);
   assert.ok(!text.includes(token) && !/monas-(key|link)-/.test(text));
 });

@@ -75,6 +75,7 @@ test("events change a task, and those of other tasks do not", () => {
   assert.equal(task.status.state, "TASK_STATE_COMPLETED");
   assert.equal(after(task, { statusUpdate: { taskId: "other", status: { state: "TASK_STATE_FAILED" } } }), task);
   assert.equal(titleOf(TASK), "run");
+  assert.equal(titleOf({ ...TASK, history: [{ role: "ROLE_USER", parts: [{ data: { decision: "approve" } }] }] }), "Task t");
 });
 
 test("names of downloads have no folders and nothing hidden", () => {

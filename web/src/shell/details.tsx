@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { read } from "../state/app.ts";
 import { address } from "../state/route.ts";
-import { fullTime } from "../text.ts";
+import { firstLine, fullTime } from "../text.ts";
 import { Coded, CopyButton, Tabs, Text, WhyList } from "../ui/parts.tsx";
 import { CloseDetails } from "../ui/page.tsx";
 import { Show, useLoaded } from "../ui/states.tsx";
@@ -42,7 +42,7 @@ export function EventDetails({ event, agent, extra }: EventProps): JSX.Element {
                 {it.changes.length > 0 && (
                   <div>
                     <h2 class="sect">What it changed</h2>
-                    <ul class="stack tight">{it.changes.map((change) => <li><Text text={sentence(change)} /></li>)}</ul>
+                    <ul class="stack tight any">{it.changes.map((change) => <li><Text text={sentence(change)} /></li>)}</ul>
                   </div>
                 )}
                 <a class="quiet" href={address("journal", it.event, { agent })}>See it in the journal</a>
@@ -61,12 +61,16 @@ export function EventDetails({ event, agent, extra }: EventProps): JSX.Element {
   );
 }
 
-/** A change of an event in words, whatever its form. */
+/** A change of an event in words, whatever its form: the kind of change, then its fields, the long ones cut. */
 export function sentence(change: unknown): string {
   if (typeof change === "string") return change;
-  const fields = change as Record<string, unknown> | null;
-  for (const name of ["says", "text", "what", "path"]) if (typeof fields?.[name] === "string") return fields[name];
-  return JSON.stringify(change);
+  const { change: kind, ...fields } = (change ?? {}) as Record<string, unknown>;
+  const words = (value: unknown): string => {
+    if (value !== null && typeof value === "object") return Object.entries(value).map(([name, it]) => `${name} ${words(it)}`).join(", ");
+    return typeof value === "number" && !Number.isInteger(value) ? value.toFixed(2) : firstLine(String(value), 80);
+  };
+  const rest = Object.entries(fields).map(([name, value]) => `${name} ${words(value)}`).join(", ");
+  return typeof kind === "string" ? `${kind}${rest === "" ? "" : `: ${rest}`}` : rest;
 }
 
 /** What the agent remembered for the request that an event belongs to. */

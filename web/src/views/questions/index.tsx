@@ -34,6 +34,8 @@ export default function Questions({ id }: ViewProps): JSX.Element {
   const open = waiting.value;
   for (const it of open) known.set(it.id, it);
   const chosen = (id && (open.find((it) => it.id === id) ?? known.get(id))) || open[0];
+  // The address names what is shown, so that it stays in sight with its answer when it waits no more.
+  useEffect(() => { if (!id && chosen) go("questions", chosen.id, {}, true); }, [id, chosen?.id]);
   useEffect(() => onKey((key) => {
     if (key !== "j" && key !== "k") return false;
     const at = open.findIndex((it) => it.id === chosen?.id);

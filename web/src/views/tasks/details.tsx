@@ -56,7 +56,7 @@ export function TaskDetails({ id, known, changed }: { id: string; known: Task | 
   };
   const question = waiting.value.find((it) => it.task === id);
   return (
-    <Aside title={known ? titleOf(known) : id}>
+    <Aside title={now ? titleOf(now) : known ? titleOf(known) : id}>
       <Show of={task}>
         {(it) => {
           const state = stateOf(it);

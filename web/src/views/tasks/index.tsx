@@ -1,5 +1,5 @@
 /** Tasks: all that was asked of the agent over any protocol, with what came of it. */
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { refusal } from "../../api/refusal.ts";
@@ -12,7 +12,7 @@ import { Page } from "../../ui/page.tsx";
 import { Empty, Show, useLoaded } from "../../ui/states.tsx";
 import { VirtualList } from "../../ui/virtual.tsx";
 import { TaskDetails } from "./details.tsx";
-import { STATES, stateOf, type Task, titleOf } from "./model.ts";
+import { askedFor, STATES, stateOf, type Task, titleOf } from "./model.ts";
 import { rowHeight, useRowKeys } from "./rows.ts";
 import "./style.css";
 
@@ -26,6 +26,9 @@ const FILTERS: [label: string, state: string][] = [
   ["Cancelled", "TASK_STATE_CANCELED"],
   ["Refused", "TASK_STATE_REJECTED"],
 ];
+
+/** What was asked for by each task, where the list did not say it. */
+const titles = signal<Map<string, string>>(new Map());
 
 interface Listed {
   tasks: Task[];
@@ -66,8 +69,19 @@ export default function Tasks({ id, query }: ViewProps): JSX.Element {
   }, [from, state]);
 
   const all = shown.kind === "there" ? shown.value.tasks : [];
+  // A list has the last message of each task alone; what was asked for is read once, and stays.
+  useEffect(() => {
+    const unknown = all.filter((it) => askedFor(it) === "" && !titles.peek().has(it.id)).slice(0, 40);
+    for (const it of unknown) {
+      titles.peek().set(it.id, "");
+      void read("getTasksById", { id: it.id, agent: from }).then((got) => {
+        titles.value = new Map(titles.peek()).set(it.id, askedFor(got as unknown as Task));
+      }, () => undefined);
+    }
+  }, [shown]);
+  const nameOf = (task: Task) => titles.value.get(task.id) || titleOf(task);
   const filter = words.value.trim().toLowerCase();
-  const rows = filter === "" ? all : all.filter((it) => `${titleOf(it)} ${it.id} ${stateOf(it).words} ${it.contextId}`.toLowerCase().includes(filter));
+  const rows = filter === "" ? all : all.filter((it) => `${nameOf(it)} ${it.id} ${stateOf(it).words} ${it.contextId}`.toLowerCase().includes(filter));
   const at = rows.findIndex((it) => it.id === id);
   useRowKeys(rows.length, at, (next) => go("tasks", rows[next]!.id, { state }, true));
   useEffect(() => { if (id !== undefined) detailsOpen.value = true; }, [id]);
@@ -118,7 +132,7 @@ export default function Tasks({ id, query }: ViewProps): JSX.Element {
                 const now = stateOf(task);
                 return (
                   <a class="trow" href={address("tasks", task.id, { state: state || undefined })} aria-current={task.id === id ? "true" : undefined}>
-                    <span class="clip"><Text text={titleOf(task)} /></span>
+                    <span class="clip"><Text text={nameOf(task)} /></span>
                     <span><Tag tone={now.tone}>{now.words}</Tag></span>
                     <span class="hide-s dim num r">{task.status?.timestamp && <When at={task.status.timestamp} show={dayAndTime} />}</span>
                   </a>

@@ -50,10 +50,15 @@ export const stateOf = (task: Task): { words: string; tone?: Tone; over: boolean
 
 export const textOf = (message: Message | undefined): string => (message?.parts ?? []).map((it) => it.text ?? (it.data === undefined ? "" : JSON.stringify(it.data))).filter(Boolean).join("\n");
 
-/** What was asked for, in one line. */
+/** What was asked for, in one line; empty where the history that is there does not have it. */
+export function askedFor(task: Task): string {
+  const asked = task.history?.find((it) => it.role === "ROLE_USER" && it.parts?.some((part) => part.text !== undefined));
+  return firstLine(withoutEscapes((asked?.parts ?? []).map((it) => it.text ?? "").filter(Boolean).join("\n")));
+}
+
+/** A task in one line. */
 export function titleOf(task: Task): string {
-  const asked = task.history?.find((it) => it.role === "ROLE_USER");
-  const words = firstLine(withoutEscapes(textOf(asked)));
+  const words = askedFor(task);
   if (words !== "") return words;
   const named = task.artifacts?.find((it) => it.name)?.name;
   return named ?? (firstLine(withoutEscapes(textOf(task.status?.message))) || `Task ${task.id}`);
