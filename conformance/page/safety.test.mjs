@@ -90,17 +90,20 @@ test("every place keeps to the content security policy, in the header and in wha
 });
 
 test("the page works below a path", async () => {
-  const monas = await Monas.start();
-  const below = await Monas.start({ env: { MONAS_PUBLIC_URL: "" } });
+  const below = await Monas.start();
   // A proxy that adds a path: the server is told its public address, and the page is asked for below it.
   const { createServer: http, request } = await import("node:http");
   const proxy = http((from, to) => {
     const inner = request(new URL(from.url.replace(/^\/monas/, "") || "/", below.url), { method: from.method, headers: from.headers }, (reply) => { to.writeHead(reply.statusCode, reply.headers); reply.pipe(to); });
+    inner.on("error", () => to.destroy());
     from.pipe(inner);
   });
   proxy.on("upgrade", (from, socket, head) => {
     const inner = request(new URL(from.url.replace(/^\/monas/, ""), below.url), { headers: from.headers });
+    // The page closes its socket as it likes.
+    for (const it of [inner, socket]) it.on("error", () => socket.destroy());
     inner.on("upgrade", (reply, other) => {
+      other.on("error", () => socket.destroy());
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${Object.entries(reply.headers).map(([key, value]) => `${key}: ${value}\r\n`).join("")}\r\n`);
       other.pipe(socket).pipe(other);
       if (head.length > 0) other.write(head);
