@@ -64,14 +64,21 @@ const NO_STATEMENT: [&str; 14] = [
     "whether",
 ];
 
+/// Words of politeness that a text begins with, and the text after them: "hey, ..." and "hey ...".
+fn politely<'a>(text: &'a str, polite: &'static str) -> Option<(&'static str, &'a str)> {
+    let word = polite.trim_end();
+    let after = begins(text, word).then(|| &text[word.len()..])?;
+    after.starts_with([' ', ',']).then_some((word, after))
+}
+
 /// What a message tells the agent to remember, if it tells that and asks for nothing else.
 pub(super) fn told(said: &str) -> Option<String> {
     let plain = said.replace('\u{2019}', "'");
     let mut rest = plain.trim();
     let mut asks = false;
-    while let Some(polite) = POLITE.iter().find(|it| begins(rest, it)) {
-        asks |= polite.ends_with("you ");
-        rest = rest[polite.len()..].trim_start_matches([',', ' ']);
+    while let Some((polite, after)) = POLITE.iter().find_map(|it| politely(rest, it)) {
+        asks |= polite.ends_with("you");
+        rest = after.trim_start_matches([',', ' ']);
     }
     let text = match TELLS.iter().find(|it| begins(rest, it)) {
         Some(tells) => &rest[tells.len()..],
