@@ -35,7 +35,7 @@ test("of two parts one is taken: the file has just that part, and the journal ha
   await it.card.getByRole("checkbox").nth(1).uncheck();
   await it.card.getByRole("button", { name: "Approve 1 of 2" }).click();
   await it.page.getByText("Approved in part.").waitFor();
-  await it.page.getByText("Done, the changelog has it.").waitFor();
+  await it.page.getByText("Done, the changelog has it.").first().waitFor();
   assert.equal(it.monas.file("CHANGELOG.md"), OLD.replace("### Changed", "### Added\n- Print the table as JSON.\n\n### Changed"));
   const { value } = await it.monas.api("GET", "/api/journal?limit=200");
   const decided = value.events.find((event) => /approv/i.test(event.kind + event.text) && JSON.stringify(event.data).includes("anonymous"));
