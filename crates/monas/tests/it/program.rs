@@ -265,7 +265,7 @@ async fn the_commands_on_its_page_work_as_they_are() {
     let home = home();
     let monas = Monas::start(living(home.path()).env_remove("MONAS_OPEN")).await;
     let token = run(living(home.path()).arg("token")).await.stdout;
-    let page = shell(&format!("curl -sS {}/", monas.url), "").await;
+    let page = shell(&format!("curl -sS {}/connect", monas.url), "").await;
     let commands: Vec<String> = page
         .split("<pre>")
         .skip(1)

@@ -64,7 +64,7 @@ async fn everything_is_below_the_path_of_the_public_url() {
             agent.call("listTasks", ()).await.unwrap();
         }
     }
-    let page = server.get("/team/agent").await;
+    let page = server.get("/team/agent/connect").await;
     assert!(
         page.text
             .contains("https://agents.example/team/agent/a2a/jsonrpc")

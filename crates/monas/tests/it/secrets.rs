@@ -148,11 +148,8 @@ async fn a_tool_server_gets_its_secret_in_a_header_or_a_variable() {
         send.args(["send", "--server", &caller.url, "-o", "json"]);
         let input = serde_json::json!({ "text": "rain" }).to_string();
         let asked = run(send.arg(format!("/{skill} {input}"))).await;
-        // The tool is known, so that its server has accepted the secret; the law asks before it is called.
-        assert!(
-            asked.stdout.contains(&format!("May I call {skill}?")),
-            "{asked:?}"
-        );
+        // The tool only reads, so that it is called without a question; its server has accepted the secret.
+        assert!(asked.stdout.contains("TASK_STATE_COMPLETED"), "{asked:?}");
         assert!(!asked.stdout.contains(VALUE), "{asked:?}");
     }
     caller.stop().await;

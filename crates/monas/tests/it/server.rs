@@ -146,7 +146,7 @@ async fn a_slash_at_the_end_is_the_same_address() {
         }
     }
     // Handshakes of WebSockets, too.
-    for path in ["/ws/a2a", "/ws/chat", "/a2a/capnweb", "/acp/capnweb"] {
+    for path in ["/ws/a2a", "/a2a/capnweb", "/acp/capnweb"] {
         for path in [path.to_owned(), format!("{path}/")] {
             let mut client = server.client(Version::One).await;
             let request = client
@@ -303,7 +303,7 @@ async fn a_binding_that_is_off_is_nowhere() {
         let listed = listed(&server).await;
         assert_eq!(listed.len(), 4);
         assert!(!listed.contains(&name.to_owned()), "{listed:?}");
-        let page = server.get("/").await.text;
+        let page = server.get("/connect").await.text;
         let title = title.replace('\'', "&#39;");
         assert!(!page.contains(&format!("<h2>{title}</h2>")), "{title}");
 
@@ -343,7 +343,7 @@ async fn a_deprecated_binding_is_served_listed_last_and_marked() {
             "JSONRPC"
         ]
     );
-    let page = server.get("/").await.text;
+    let page = server.get("/connect").await.text;
     assert_eq!(page.matches("deprecated</span>").count(), 1);
 
     let mut client = server.client(Version::One).await;
@@ -384,7 +384,7 @@ async fn behind_a_proxy_clients_are_told_its_address() {
             "wss://agents.example/ws/a2a"
         ]
     );
-    let page = server.get("/").await.text;
+    let page = server.get("/connect").await.text;
     assert!(page.contains("grpcurl -H"), "over TLS it is not -plaintext");
     server.stop().await;
 }
@@ -394,7 +394,7 @@ async fn the_page_names_the_agent_and_lets_nothing_else_in() {
     let mut config = config();
     config.agent.name = "Ada <script>".to_owned();
     let server = Running::serve(&config).await;
-    let page = server.get("/").await;
+    let page = server.get("/connect").await;
     assert_eq!(page.status, StatusCode::OK);
     assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
     let policy = page.headers["content-security-policy"].to_str().unwrap();
