@@ -76,13 +76,13 @@ pub struct SigningCaller {
 
 /// The keys of callers that sign, and the memory of their requests. Clones share both.
 ///
-/// [`verify`](Self::verify) is the one way in, and must be asked once for each request: it remembers what it has
+/// `verify` is the one way in, and must be asked once for each request: it remembers what it has
 /// accepted. In this order it
 ///
 /// 1. reads the headers, and finds the signature of a key that is known; two are refused, since they might be of two
 ///    callers;
 /// 2. checks that the signature covers what makes the request: the method, and the target as a whole or in its parts;
-/// 3. checks the times: `created` must be there, not older than [`MAX_AGE`], not before this memory began, not ahead of
+/// 3. checks the times: `created` must be there, not older than `MAX_AGE`, not before this memory began, not ahead of
 ///    the clock; `expires` must not have passed;
 /// 4. verifies the signature, with the algorithm of the key, never with one that the request chooses;
 /// 5. looks whether the request was seen before, and remembers it until its signature is too old.
