@@ -128,7 +128,7 @@ async fn nothing_outside_of_the_project_is_written_and_no_secret_is_read() {
             "echo x > /usr/new.txt".to_owned(),
             "echo x >> /etc/hostname".to_owned(),
             format!("truncate -s 0 {outside}/secret.txt"),
-            format!("rm -rf {outside}/deep"),
+            format!("rm -r {outside}/deep"),
             format!("ln {outside}/secret.txt hard.txt"),
             format!("mv {outside}/secret.txt here.txt"),
             "cat out/secret.txt".to_owned(),

@@ -249,7 +249,15 @@ async fn a_person_and_an_agent_share_a_terminal_and_who_typed_what_is_kept() {
             .await
             .unwrap();
         shows(&terminal, &mut cursor, "jobs 4").await;
-        assert_ne!(processes(&mark), Vec::<String>::new());
+        // The shell goes on before its jobs have become the programs that they run.
+        let begun = async {
+            while processes(&mark).is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), begun)
+            .await
+            .unwrap();
         assert!(terminals.close(terminal.id()) && terminals.list().is_empty());
         let gone = async {
             while !processes(&mark).is_empty() {
