@@ -552,9 +552,9 @@ export interface Workspace extends Streams {
   /** `POST /api/users`: Adds a user, with a sign-in link or an API key. */
   postUsers(fields: { name: string; role?: "viewer" | "user" | "operator" | "admin"; key?: boolean }): Promise<{ user: User; link?: SignInLink; key?: ApiKey }>;
   /** `PUT /api/users/{name}`: Gives a user another role. */
-  putUsersByName(fields: { name: string | number; role: "viewer" | "user" | "operator" | "admin" }): Promise<{ name: string; role: "viewer" | "user" | "operator" | "admin"; keys: number; created: string }>;
+  putUsersByName(fields: { name: string | number; role: "viewer" | "user" | "operator" | "admin" }): Promise<{ name: string; role: "viewer" | "user" | "operator" | "admin"; keys: number; created: string; note?: string }>;
   /** `DELETE /api/users/{name}`: Removes a user; its keys, tokens and open connections end. */
-  deleteUsersByName(fields: { name: string | number }): Promise<{ name: string; role: "viewer" | "user" | "operator" | "admin"; keys: number; created: string }>;
+  deleteUsersByName(fields: { name: string | number }): Promise<{ name: string; role: "viewer" | "user" | "operator" | "admin"; keys: number; created: string; note?: string }>;
   /** `POST /api/users/{name}/link`: A new sign-in link. */
   postUsersByNameLink(fields: { name: string | number }): Promise<{ url: string; user: string; expires: string }>;
   /** `GET /api/secrets`: The names of the secrets that agents use. */
