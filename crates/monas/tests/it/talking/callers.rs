@@ -89,7 +89,7 @@ async fn each_role_may_send_what_the_rules_of_the_routes_say() {
         ),
         (
             "approval_response",
-            json!({ "request_id": "none", "decision": "approve" }),
+            json!({ "request_id": "550e8400-e29b-41d4-a716-446655440000", "decision": "approve" }),
             "/api/approvals/{id}",
         ),
         ("watchdog_alert", alert, "/api/agent/law/accept"),
