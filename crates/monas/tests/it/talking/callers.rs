@@ -105,7 +105,7 @@ async fn each_role_may_send_what_the_rules_of_the_routes_say() {
             let denied = row.unwrap().rule.check(&caller).is_err();
             window.seen.clear();
             window
-                .send(&json!({ "type": kind, "payload": payload, "id": uuid::Uuid::new_v4() }))
+                .send(&json!({ "type": kind, "payload": payload, "id": uuid::Uuid::new_v4().to_string() }))
                 .await;
             window.send(&json!({ "type": "ping" })).await;
             window.until("pong").await;
