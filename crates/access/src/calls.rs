@@ -301,7 +301,7 @@ impl Calls {
         })
     }
 
-    /// Records a call that ended before it began, as one whose caller is unknown does.
+    /// Records a call that ended before it began, such as a call of an unknown caller.
     pub fn refused(&self, asked: &CallRecord, outcome: Outcome) {
         if let Some(overseer) = &self.0 {
             overseer.end(asked, outcome, Duration::ZERO);

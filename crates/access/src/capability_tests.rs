@@ -431,7 +431,7 @@ async fn an_open_door_takes_a_capability_for_less() {
         admit(&door, "anything", now()).unwrap().bounds(),
         &Bounds::default()
     );
-    // A server that admits no anonymous callers any more has none whose capability it could honour.
+    // A server that has stopped admitting anonymous callers accepts no capability of theirs.
     let closed = self::door(&capabilities);
     assert!(admit(&closed, saved.token(), now()).is_err());
     let open = closed.unauthenticated(Unauthenticated::Anonymous);

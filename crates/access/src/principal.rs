@@ -35,7 +35,7 @@ pub(crate) struct Known {
     pub(crate) bounds: Bounds,
     /// Which of the credentials that a scheme has in its data: the id of a key or of a capability.
     pub(crate) credential: String,
-    /// The name of the person for whom the caller acts, if that is not the caller itself.
+    /// The name of the person that the caller acts for, if that is another than the caller.
     pub(crate) person: Option<String>,
     pub(crate) revocations: Revocations,
 }
@@ -159,12 +159,12 @@ impl Principal {
         })
     }
 
-    /// The name of the person for whom the caller acts, if that is not the caller itself.
+    /// The name of the person that the caller acts for, if that is another than the caller.
     pub fn acts_for(&self) -> Option<&str> {
         self.0.person.as_deref()
     }
 
-    /// The person for whom a call is made, with the permissions of the call. Agents ask each other in their own names; what
+    /// The person that a call is made for, with the permissions of the call. Agents ask each other in their own names; what
     /// is said and found in such a chain belongs to the person at its start, who sees it and whose shares it takes. A caller
     /// that acts for itself is this person.
     #[must_use]

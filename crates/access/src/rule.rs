@@ -13,7 +13,7 @@ use crate::principal::Principal;
 /// that a caller without the permission costs nothing and learns nothing. [`check_task`](Self::check_task) needs the task
 /// that the request names; it matters for a credential that was lent for one task.
 ///
-/// A rule says nothing about whose task it is. A task of another caller does not exist for this one, whatever its
+/// A rule says nothing about the owner of a task. A task of another caller does not exist for this one, whatever its
 /// permissions, and is answered like one that never existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {

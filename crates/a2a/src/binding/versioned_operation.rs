@@ -136,7 +136,7 @@ impl VersionedOperation {
         }
     }
 
-    /// The version whose name it has.
+    /// The version that has this name for it.
     #[cfg(feature = "http")]
     fn version(self) -> &'static str {
         match self {

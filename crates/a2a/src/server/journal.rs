@@ -128,7 +128,7 @@ messages! { "monas.journal";
     Sender {
         permissions: i32 = 1,
         scopes: Vec<String> = 2,
-        /// The person for whom the caller acted, if that was not the caller itself.
+        /// The person at the start of the chain, if the caller acted for another.
         person: Option<String> = 3,
     }
 }
