@@ -168,3 +168,14 @@ export async function until(holds, what = "it") {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+/** Waits until something has had the same value for a second: what is on its way has come. */
+export async function settled(read, what = "it") {
+  let last = JSON.stringify(await read());
+  let since = Date.now();
+  await until(async () => {
+    const value = JSON.stringify(await read());
+    if (value !== last) [last, since] = [value, Date.now()];
+    return Date.now() - since > 1000;
+  }, `${what}: an end of changes`);
+}

@@ -1,7 +1,7 @@
 // Journal: events by request with why, filters, live, the past that is read and never run, and what a model was shown.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { ask, Monas, openPage, startBrowser, until } from "./harness.mjs";
+import { ask, Monas, openPage, startBrowser, until, settled } from "./harness.mjs";
 import { startModel } from "./model.mjs";
 
 let browser, monas;
@@ -87,14 +87,16 @@ test("what happens appears by itself, and J and K go from event to event", async
   const sent = await monas.api("POST", "/api/agent/command", { command: "remember that the tide is high" });
   assert.ok(sent.status < 300, JSON.stringify(sent.value));
   await page.getByRole("heading", { name: "remember that the tide is high" }).waitFor();
-  const first = page.locator(".jr").first();
-  await first.click();
+  // Events that come later would move the rows below.
+  await settled(async () => await page.locator(".jr").allTextContents(), "the turn");
+  const row = (place) => until(async () => (await page.locator(".jr").nth(place).getAttribute("aria-current")) === "true", `row ${place} is chosen`);
+  await page.locator(".jr").first().click();
+  await row(0);
   await page.keyboard.press("Escape");
   await page.keyboard.press("j");
-  await page.locator('.jr[aria-current="true"]').waitFor();
-  assert.equal(await page.locator(".jr").nth(1).getAttribute("aria-current"), "true");
+  await row(1);
   await page.keyboard.press("k");
-  assert.equal(await first.getAttribute("aria-current"), "true");
+  await row(0);
   await close();
 });
 

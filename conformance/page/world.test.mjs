@@ -77,9 +77,12 @@ test("calls of other wires go by, are held, filtered, and copied without credent
   const { page, trouble } = await openPage(browser, `${closed.page}#token=${token}`);
   await page.locator("h1").first().waitFor();
   await page.goto(`${closed.page}#/wire`);
-  await closed.api("GET", "/api/files/tree", undefined, token);
+  // The view shows calls from the moment at which it follows them.
   const row = page.locator(".wrow[href]").filter({ hasText: "GET /api/files/tree" }).first();
-  await row.waitFor();
+  await until(async () => {
+    await closed.api("GET", "/api/files/tree", undefined, token);
+    return (await row.count()) > 0;
+  }, "a call goes by");
   await page.getByRole("button", { name: "Hold" }).click();
   const before = await page.locator(".wrow[href]").filter({ hasText: "GET /api/agents" }).count();
   await closed.api("GET", "/api/agents", undefined, token);

@@ -38,7 +38,7 @@ fn nothing_comes_from_elsewhere() {
     let html = page().to_string();
     for (attribute, allowed) in [
         ("src=\"", [].as_slice()),
-        ("href=\"", &["/", "data:,"]),
+        ("href=\"", &["/", "./", "data:,"]),
         ("url(", &[]),
         ("@import", &[]),
     ] {
