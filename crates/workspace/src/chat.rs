@@ -9,6 +9,7 @@
 //! - `show`: moments of a conversation as messages
 //! - `feed`, `window`: one follower of the journal for all windows, and one window on a session
 //! - `connection`: what one client says and is shown; `socket`: the same over a WebSocket
+//! - [`client`]: the other end, which outlives its connections
 //! - `sessions`, `history`: what is kept of a session, and what happened in it
 
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use feed::Feeds;
 use incoming::{Attached, Command};
 pub(crate) use sessions::Sessions;
 
+pub mod client;
 pub(crate) mod connection;
 pub(crate) mod envelope;
 mod feed;

@@ -116,14 +116,14 @@ impl Passing {
     }
 }
 
-/// The time, in milliseconds since 1970.
 /// A time as messages have it: RFC 3339, in UTC, with milliseconds.
-fn timestamp(at: memory::Millis) -> String {
+pub(crate) fn timestamp(at: memory::Millis) -> String {
     let seconds = memory::format_time(at);
     let millis = at.rem_euclid(1_000);
     format!("{}.{millis:03}Z", seconds.trim_end_matches('Z'))
 }
 
+/// The time, in milliseconds since 1970.
 pub(crate) fn now() -> memory::Millis {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |it| {

@@ -1,0 +1,167 @@
+//! What a client does with messages, cuts and refusals.
+
+use serde_json::{Value, json};
+
+use super::ChatEvent;
+use super::keeper::{Outgoing, SessionKeeper, Step};
+
+fn outgoing(id: &str) -> Outgoing {
+    let message = json!({ "id": id, "type": "user_command", "payload": { "command": id } });
+    Outgoing::new(id.to_owned(), message, None)
+}
+
+fn message(id: &str, kind: &str, payload: &Value, cursor: &str) -> Value {
+    json!({
+        "id": id, "type": kind, "payload": payload,
+        "metadata": { "session_id": "one", "cursor": cursor },
+    })
+}
+
+fn event(name: &str, data: &Value, cursor: &str) -> Value {
+    let payload = json!({ "event": name, "data": data });
+    message("e", "system_event", &payload, cursor)
+}
+
+/// A client with a connection whose session was restored.
+fn live() -> SessionKeeper {
+    let mut keeper = SessionKeeper::new("one".to_owned(), None);
+    keeper.connected();
+    restore(&mut keeper);
+    keeper
+}
+
+fn restore(keeper: &mut SessionKeeper) -> Step {
+    keeper.take(&event("session_restored", &json!({ "waiting": [] }), "0.0"))
+}
+
+/// The ids of what is sent, without pings.
+fn sent(step: &Step) -> Vec<&str> {
+    let commands = step.frames.iter().filter(|it| it["type"] != "ping");
+    commands.filter_map(|it| it["id"].as_str()).collect()
+}
+
+fn ping(step: &Step) -> String {
+    let ping = step.frames.iter().find(|it| it["type"] == "ping").unwrap();
+    ping["id"].as_str().unwrap().to_owned()
+}
+
+fn told(step: &Step) -> Vec<String> {
+    let told = step.events.iter().map(|it| match it {
+        ChatEvent::Message(it) => it.id.clone(),
+        ChatEvent::Taken { id } => format!("taken {id}"),
+        ChatEvent::Refused { id, code, .. } => format!("{code} {id}"),
+        other => format!("{other:?}"),
+    });
+    told.collect()
+}
+
+#[test]
+fn what_is_said_without_a_connection_is_sent_after_the_session_is_restored() {
+    let mut keeper = SessionKeeper::new("one".to_owned(), None);
+    assert!(keeper.say(outgoing("a")).frames.is_empty());
+    assert!(keeper.say(outgoing("b")).frames.is_empty());
+    let step = keeper.connected();
+    assert_eq!(step.frames[0]["type"], "restore_session");
+    assert_eq!(step.frames.len(), 1);
+    let step = restore(&mut keeper);
+    assert_eq!(sent(&step), ["a"]);
+    // The second goes when the server has the first.
+    let step = keeper.take(&event(
+        "pong",
+        &json!({ "in_reply_to": ping(&step) }),
+        "0.0",
+    ));
+    assert_eq!(
+        (told(&step), sent(&step)),
+        (vec!["taken a".to_owned()], vec!["b"])
+    );
+}
+
+#[test]
+fn a_message_is_told_once_and_the_cursor_of_what_passes_does_not_count() {
+    let mut keeper = live();
+    let said = message("m", "user_command", &json!({ "command": "x" }), "4.0");
+    assert_eq!(told(&keeper.take(&said)), ["m"]);
+    assert!(keeper.take(&said).events.is_empty());
+    // The answer to a ping overtakes messages of its cursor.
+    keeper.take(&event("pong", &json!({ "in_reply_to": "x" }), "9.0"));
+    keeper.lost();
+    let step = keeper.connected();
+    assert_eq!(step.frames[0]["payload"]["cursor"], "4.0");
+}
+
+#[test]
+fn a_message_that_the_server_had_taken_is_not_sent_again_after_a_cut() {
+    let mut keeper = live();
+    assert_eq!(sent(&keeper.say(outgoing("a"))), ["a"]);
+    keeper.say(outgoing("b"));
+    keeper.lost();
+    keeper.connected();
+    let step = keeper.take(&message("a", "user_command", &json!({}), "5.0"));
+    assert_eq!(told(&step), ["a", "taken a"]);
+    assert_eq!(sent(&restore(&mut keeper)), ["b"]);
+    keeper.lost();
+    keeper.connected();
+    // It was cut off: the same id again.
+    assert_eq!(sent(&restore(&mut keeper)), ["b"]);
+}
+
+#[test]
+fn a_refusal_for_a_moment_keeps_the_order() {
+    let mut keeper = live();
+    let first = keeper.say(outgoing("a"));
+    keeper.say(outgoing("b"));
+    let limited = json!({ "code": "rate_limited", "in_reply_to": "a", "message": "later" });
+    let step = keeper.take(&event("error", &limited, "0.0"));
+    assert!(step.pause && step.events.is_empty() && step.frames.is_empty());
+    // The ping behind it says nothing any more.
+    let pong = json!({ "in_reply_to": ping(&first) });
+    assert_eq!(keeper.take(&event("pong", &pong, "0.0")), Step::default());
+    let step = keeper.go_on();
+    assert_eq!(sent(&step), ["a"]);
+    // Of a ping that is refused for a moment, the message before it was taken.
+    let limited = json!({ "code": "rate_limited", "in_reply_to": ping(&step) });
+    let step = keeper.take(&event("error", &limited, "0.0"));
+    assert_eq!(
+        (told(&step), sent(&step)),
+        (vec!["taken a".to_owned()], vec!["b"])
+    );
+}
+
+#[test]
+fn a_refusal_for_good_is_told_and_the_next_message_goes() {
+    let mut keeper = live();
+    keeper.say(outgoing("a"));
+    keeper.say(outgoing("b"));
+    let wrong = json!({ "code": "invalid", "in_reply_to": "a", "message": "no" });
+    let step = keeper.take(&event("error", &wrong, "0.0"));
+    assert_eq!(
+        (told(&step), sent(&step)),
+        (vec!["invalid a".to_owned()], vec!["b"])
+    );
+}
+
+#[test]
+fn an_answer_that_was_taken_before_a_cut_is_not_refused_after_it() {
+    let mut keeper = live();
+    let answer = json!({ "id": "a", "type": "approval_response" });
+    let answer = Outgoing::new("a".to_owned(), answer, Some("question".to_owned()));
+    keeper.say(answer);
+    keeper.lost();
+    keeper.connected();
+    assert_eq!(sent(&restore(&mut keeper)), ["a"]);
+    let gone = json!({ "code": "not_found", "in_reply_to": "a", "message": "no approval" });
+    assert_eq!(
+        told(&keeper.take(&event("error", &gone, "0.0"))),
+        ["taken a"]
+    );
+}
+
+#[test]
+fn a_restore_that_is_refused_for_a_moment_is_asked_for_again() {
+    let mut keeper = SessionKeeper::new("one".to_owned(), None);
+    let step = keeper.connected();
+    let limited = json!({ "code": "rate_limited", "in_reply_to": step.frames[0]["id"] });
+    assert!(keeper.take(&event("error", &limited, "0.0")).pause);
+    assert_eq!(keeper.go_on().frames[0]["type"], "restore_session");
+}
