@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use a2a::service::Call;
-use a2a::types::{Event, Part, SubscribeToTaskRequest};
+use a2a::types::{Event, Part, SubscribeToTaskRequest, TaskState};
 use access::Principal;
 use agent::{AgentHandle, MomentKind, Owner, Record, State, Telling};
 use futures_util::StreamExt as _;
-use futures_util::stream::{BoxStream, SelectAll};
+use futures_util::stream::{self, BoxStream, SelectAll};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
@@ -110,8 +110,9 @@ struct Reading {
     sent: BTreeSet<String>,
 }
 
-type Pieces =
-    SelectAll<BoxStream<'static, (String, Result<Vec<Arc<a2a::event::Event>>, a2a::Error>)>>;
+/// What the tasks of a window say, each with its id; `None` is the end of a stream.
+type Pieces = SelectAll<BoxStream<'static, (String, Option<Said>)>>;
+type Said = Result<Vec<Arc<a2a::event::Event>>, a2a::Error>;
 
 impl Window {
     /// Runs until the client is gone.
@@ -178,8 +179,19 @@ impl Window {
                         }
                     }
                 },
-                Some((turn, events)) = pieces.next(), if !pieces.is_empty() => {
-                    for event in events.into_iter().flatten() {
+                Some((turn, said)) = pieces.next(), if !pieces.is_empty() => {
+                    let Some(said) = said else {
+                        // A stream ends with a question; what comes after the answer is in another one.
+                        let open = reading.telling.open_turns().any(|it| *it == turn);
+                        if open && heard.contains(&turn) {
+                            self.listen(&mut pieces, &turn).await;
+                        }
+                        continue;
+                    };
+                    if said.is_err() {
+                        heard.remove(&turn);
+                    }
+                    for event in said.into_iter().flatten() {
                         let piece = thoughts.entry(turn.clone()).or_default();
                         if let Some(message) = self.piece(&reading.telling, &turn, piece, &event) {
                             // A slow client skips pieces: it gets the whole text later.
@@ -315,7 +327,8 @@ impl Window {
         let events = service.subscribe_to_task(Call::by(self.caller.clone()), request);
         if let Ok(events) = events.await {
             let turn = turn.to_owned();
-            pieces.push(Box::pin(events.map(move |it| (turn.clone(), it))));
+            let said = events.map(Some).chain(stream::iter([None]));
+            pieces.push(Box::pin(said.map(move |it| (turn.clone(), it))));
         }
     }
 
@@ -374,8 +387,11 @@ impl Window {
                 )
             }
             Event::StatusUpdate(update) => {
-                let said = update.status.as_ref()?.message.as_ref()?.text();
-                let working = telling.state() == State::Executing && !said.is_empty();
+                let status = update.status.as_ref()?;
+                let said = status.message.as_ref()?.text();
+                let working = status.state == TaskState::Working
+                    && telling.state() == State::Executing
+                    && !said.is_empty();
                 let payload =
                     json!({ "event": "progress", "data": { "task_id": turn, "message": said } });
                 working.then(|| {
