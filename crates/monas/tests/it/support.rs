@@ -1,6 +1,7 @@
 //! What the tests have in common.
 
 pub(crate) mod agent;
+pub(crate) mod cutting;
 pub(crate) mod http;
 pub(crate) mod program;
 pub(crate) mod server;

@@ -1,9 +1,13 @@
 //! `/ws/chat` and the routes beside it, over real sockets: the documented sequence, restores, two windows, faults.
 //!
 //! - `callers`: a server that asks for credentials
+//! - `cuts`: the client over connections that are cut
+//! - `faults`: clients that are slow, dead or hostile
 //! - `files`: the files of a project
 
 mod callers;
+mod cuts;
+mod faults;
 mod files;
 
 use std::collections::BTreeSet;
@@ -352,6 +356,28 @@ async fn a_model_streams_what_it_thinks_and_msgpack_is_the_same() {
     assert_eq!(other.recorded(), window.recorded());
     let steps = window.recorded()[1]["payload"]["reasoning_steps"].clone();
     assert_eq!(steps[0], "The file does not exist.", "{reasoning}");
+    server.stop().await;
+}
+
+/// It went wrong: the stream of a task ends with a question, and what a command printed after the answer was not shown.
+#[tokio::test]
+async fn what_a_command_prints_is_shown_as_it_comes_after_an_approval() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut serve(home.path())).await;
+    let mut window = Window::open(&server).await;
+    let wait = "run echo first; while [ ! -e go ]; do sleep 0.05; done; echo last";
+    window.command("prints", wait).await;
+    let asked = window.until("approval_request").await;
+    window
+        .decide(asked["id"].as_str().unwrap(), "approve")
+        .await;
+    let progress = window.until("progress").await;
+    let said = progress["payload"]["data"]["message"].as_str().unwrap();
+    assert!(said.contains("first") && !said.contains("last"), "{said}");
+    std::fs::write(home.path().join("files/go"), "").unwrap();
+    let result = window.until("tool_result").await;
+    assert_eq!(result["payload"]["output"], "first\nlast\n");
+    window.until("task_completed").await;
     server.stop().await;
 }
 

@@ -13,7 +13,8 @@ use tokio::process::Command;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
-use crate::support::program::{Monas, closed, command};
+use crate::support::cutting::{Cutting, seed};
+use crate::support::program::{Monas, closed, command, living};
 use crate::support::sut::Sut;
 
 /// The browser that the examples use.
@@ -71,6 +72,20 @@ async fn the_client_reaches_an_agent_from_node() {
     let said = node(&["tests/dist/a2a.js", &url, &guarded.monas.url]).await;
     assert!(said.trim_end().ends_with("all passed"), "{said}");
     guarded.monas.stop().await;
+}
+
+#[tokio::test]
+async fn the_chat_goes_on_over_cut_connections_from_node() {
+    compiled().await;
+    let (home, seed) = (tempfile::tempdir().unwrap(), seed());
+    let server = Monas::start(&mut living(home.path())).await;
+    let proxy = Cutting::start(server.authority(), seed, (400, 6_000), 40).await;
+    let cut = format!("ws://{}/ws/chat", proxy.address);
+    let whole = format!("ws://{}/ws/chat", server.authority());
+    let said = node(&["tests/dist/chat.js", &cut, &whole, "30"]).await;
+    assert!(said.contains("each once"), "seed {seed}: {said}");
+    assert!(proxy.ended() >= 15, "seed {seed}: {}", proxy.ended());
+    server.stop().await;
 }
 
 /// A server on which every call needs the token of `ada` or of `bob`.
