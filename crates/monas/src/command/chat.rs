@@ -1,24 +1,27 @@
-//! `monas chat`: a conversation, line by line. `chat/input.rs` is the line editor.
+//! `monas chat`: a conversation, line by line.
+//!
+//! - `session`: with a server of ours, over its chat
+//! - `agent`: with an agent of any make, over A2A
+//! - `input`: the line editor
 
 use a2a::client::{Client, Error};
-use a2a::types::{
-    AgentCard, CancelTaskRequest, Event as Payload, Message, SendMessageRequest, StreamResponse,
-    TaskState,
-};
+use a2a::types::AgentCard;
 use clap::Command;
-use futures_util::StreamExt as _;
-use skill::extension::{self, QuestionKind};
 
 use super::client::arguments::{calling, option};
 use super::client::failure::Failure;
 use super::client::flags::Options;
-use super::client::print::{self, Manner, Printer};
-use super::send;
+use super::client::print::{self, Printer};
+use super::{request, send};
 use crate::signals::{Signal, Signals};
 
+mod agent;
 mod input;
+mod session;
 
+use agent::AgentConversation;
 use input::{Input, Read};
+use session::SessionConversation;
 
 /// The commands of the chat.
 const COMMANDS: [&str; 4] = ["/new", "/task", "/exit", "/help"];
@@ -28,6 +31,7 @@ const HELP: &str = "\
 /task   prints the id of the task that waits for input
 /exit   ends the chat, as does Ctrl-D
 Ctrl-C  cancels the task that runs or waits
+\\       at the end of a line: the message goes on in the next line
 Tab     completes commands and skills, the up arrow brings earlier lines";
 
 /// The command line of `monas chat`.
@@ -38,22 +42,111 @@ pub(super) fn definition() -> Command {
         .about("Talk with an agent, line by line")
         .long_about(
             "Talks with an agent. On a terminal it is a line editor with history (in the data folder) and completion; in a \
-             pipe each line of standard input is a message. Answers go to standard output, everything else to standard error.",
+             pipe each line of standard input is a message, and a line that ends with \\ goes on in the next. With a server of ours \
+             it reconnects by itself; an agent of any other make is called over A2A. Answers go to standard output, everything else to standard error.",
         )
         .after_help("monas chat --server http://127.0.0.1:8080\necho 'what can you do?' | monas chat");
     calling(command.args([context, mode]))
 }
 
-/// The state of a conversation.
-#[derive(Default)]
-struct ChatState {
-    context: String,
-    /// The task that runs, or that the next line answers.
-    waiting: Option<String>,
-    /// It waits for an approval. Then the server decides whether a line is the answer or another request.
-    approval: bool,
-    /// The mode of the agent.
-    mode: Option<String>,
+/// A conversation, with whichever agent.
+enum Conversation<'a> {
+    Session(Box<SessionConversation<'a>>),
+    Agent(AgentConversation<'a>),
+}
+
+impl<'a> Conversation<'a> {
+    /// Over the chat of a server of ours, if there is one. A mode is a matter of A2A.
+    async fn open(
+        options: &'a Options,
+        client: &'a Client,
+        printer: &'a Printer,
+        context: Option<String>,
+        mode: Option<String>,
+    ) -> Result<Self, Failure> {
+        if mode.is_none() {
+            let opened = SessionConversation::open(options, client, printer, context.clone());
+            if let Some(session) = opened.await? {
+                return Ok(Self::Session(Box::new(session)));
+            }
+        }
+        let conversation = AgentConversation::new(client, printer, context, mode);
+        Ok(Self::Agent(conversation))
+    }
+
+    /// The context id; empty if nothing was said.
+    fn context(&self) -> &str {
+        match self {
+            Self::Session(it) => it.context(),
+            Self::Agent(it) => it.context(),
+        }
+    }
+
+    /// The task that runs or waits.
+    fn waiting(&self) -> Option<&str> {
+        match self {
+            Self::Session(it) => it.waiting(),
+            Self::Agent(it) => it.waiting(),
+        }
+    }
+
+    async fn say(&mut self, text: &str, signals: &mut Signals) -> Result<(), Failure> {
+        match self {
+            Self::Session(it) => it.say(text, signals).await,
+            Self::Agent(it) => it.say(text, signals).await,
+        }
+    }
+
+    /// Cancels the task that runs or waits; false if there is none.
+    async fn cancel(&mut self) -> Result<bool, Failure> {
+        match self {
+            Self::Session(it) => it.cancel().await,
+            Self::Agent(it) => it.cancel().await,
+        }
+    }
+
+    fn begin_another(&mut self) {
+        match self {
+            Self::Session(it) => it.begin_another(),
+            Self::Agent(it) => it.begin_another(),
+        }
+    }
+
+    /// Says what is left when the conversation is left.
+    fn leave(&self) {
+        if let Self::Session(it) = self {
+            it.tell_unsent();
+        }
+        if let Some(task) = self.waiting() {
+            print::note(&format!(
+                "task {task} goes on waiting: monas send --task-id {task} ANSWER answers it, monas task cancel {task} ends it"
+            ));
+        }
+    }
+
+    /// Says how a conversation goes on that the server left.
+    fn tell_how_to_go_on(&self) {
+        if let Some(task) = self.waiting() {
+            print::note(&format!(
+                "when the server is back: monas task subscribe {task}"
+            ));
+        }
+        let context = self.context();
+        if !context.is_empty() {
+            print::note(&format!(
+                "the conversation goes on with: monas chat --context-id {context}"
+            ));
+        }
+    }
+}
+
+/// Whether the server is gone, and may come back.
+fn is_away(failure: &Failure) -> bool {
+    matches!(
+        failure,
+        Failure::Call(Error::Unreachable { .. } | Error::Lost(_))
+            | Failure::Request(request::Failure::Unreachable { .. })
+    )
 }
 
 /// Sends each line, until the input ends.
@@ -66,11 +159,8 @@ pub(super) async fn talk(
 ) -> Result<(), Failure> {
     let client = options.connect().await?;
     let card = client.card();
-    let mut place = ChatState {
-        context: context.unwrap_or_default(),
-        mode,
-        ..ChatState::default()
-    };
+    let opening = Conversation::open(options, &client, printer, context, mode);
+    let mut conversation = opening.await?;
     let skills = card.skills.iter().map(|skill| format!("/{}", skill.id));
     let words = COMMANDS.map(str::to_owned).into_iter().chain(skills);
     let mut input = Input::open(options.data.as_deref(), words.collect());
@@ -79,10 +169,10 @@ pub(super) async fn talk(
         print::note_raw(&format!("{name} - /help for help, Ctrl-D to end"));
     }
     loop {
-        let line = match next(&client, &mut input, &mut place, signals).await? {
+        let line = match next(&mut input, &mut conversation, printer, signals).await? {
             Read::Line(line) => line,
             Read::Interrupt => {
-                if !cancel(&client, &mut place).await? {
+                if !interrupt(&mut conversation, printer).await? {
                     print::note("no task runs or waits; Ctrl-D ends the chat");
                 }
                 continue;
@@ -94,23 +184,18 @@ pub(super) async fn talk(
             "/exit" | "/quit" => break,
             "/help" => print::note(&help(card)),
             "/new" => {
-                place.leave();
-                place = ChatState {
-                    mode: place.mode,
-                    ..ChatState::default()
-                }
+                conversation.leave();
+                conversation.begin_another();
             }
-            "/task" => print::note(
-                place
-                    .waiting
-                    .as_deref()
-                    .unwrap_or("no task waits for input"),
-            ),
-            text => match say(&client, &mut place, text, printer, signals).await {
+            "/task" => print::note(conversation.waiting().unwrap_or("no task waits for input")),
+            text => match conversation.say(text, signals).await {
                 // A refused message does not end the conversation.
                 Err(failure @ Failure::Call(Error::Refused(_))) => printer.failure(&failure),
-                Err(failure @ Failure::Call(Error::Unreachable { .. } | Error::Lost(_))) => {
-                    place.tell_how_to_go_on();
+                Err(Failure::Signal(Signal::Interrupt)) if input.is_terminal() => {
+                    print::note("no task runs; Ctrl-D ends the chat");
+                }
+                Err(failure) if is_away(&failure) => {
+                    conversation.tell_how_to_go_on();
                     if !input.is_terminal() {
                         return Err(failure);
                     }
@@ -120,19 +205,33 @@ pub(super) async fn talk(
             },
         }
     }
-    place.leave();
-    if input.is_terminal() && !place.context.is_empty() {
-        let context = &place.context;
+    conversation.leave();
+    if input.is_terminal() && !conversation.context().is_empty() {
+        let context = conversation.context();
         print::note(&format!("continue with: monas chat --context-id {context}"));
     }
     Ok(())
 }
 
+/// Ctrl-C at the prompt: cancels the task that waits; false if there is none. A server that is away ends nothing.
+async fn interrupt(
+    conversation: &mut Conversation<'_>,
+    printer: &Printer,
+) -> Result<bool, Failure> {
+    match conversation.cancel().await {
+        Err(failure) if is_away(&failure) => {
+            printer.failure(&failure);
+            Ok(true)
+        }
+        done => done,
+    }
+}
+
 /// The next line. A signal that arrives meanwhile cancels the task that waits, or ends the chat.
 async fn next(
-    client: &Client,
     input: &mut Input,
-    place: &mut ChatState,
+    conversation: &mut Conversation<'_>,
+    printer: &Printer,
     signals: &mut Signals,
 ) -> Result<Read, Failure> {
     let is_terminal = input.is_terminal();
@@ -143,7 +242,7 @@ async fn next(
             read = &mut reading => return read,
             signal = signals.next() => match signal {
                 Signal::Interrupt => {
-                    if !cancel(client, place).await? && !is_terminal {
+                    if !interrupt(conversation, printer).await? && !is_terminal {
                         return Ok(Read::End);
                     }
                 }
@@ -151,24 +250,6 @@ async fn next(
             },
         }
     }
-}
-
-/// Cancels the task that runs or waits; false if there is none.
-async fn cancel(client: &Client, place: &mut ChatState) -> Result<bool, Failure> {
-    let Some(id) = place.waiting.take() else {
-        return Ok(false);
-    };
-    let request = CancelTaskRequest {
-        id: id.clone(),
-        ..CancelTaskRequest::default()
-    };
-    match client.cancel_task(request).await {
-        Ok(_) => print::note(&format!("canceled task {id}")),
-        // The task has ended already.
-        Err(Error::Refused(refusal)) => print::note(&refusal.to_string()),
-        Err(error) => return Err(error.into()),
-    }
-    Ok(true)
 }
 
 /// The help: commands of the chat, and examples of the agent's skills.
@@ -180,101 +261,4 @@ fn help(card: &AgentCard) -> String {
         }
     }
     help
-}
-
-/// Sends a line and prints the events.
-async fn say(
-    client: &Client,
-    place: &mut ChatState,
-    text: &str,
-    printer: &Printer,
-    signals: &mut Signals,
-) -> Result<(), Failure> {
-    let waiting = place.waiting.take().filter(|_| !place.approval);
-    let mut message = Message {
-        context_id: place.context.clone(),
-        task_id: waiting.unwrap_or_default(),
-        metadata: place.mode.as_deref().map(send::mode),
-        ..Message::user(uuid::Uuid::new_v4().to_string(), text)
-    };
-    extension::show_calls(&mut message);
-    let request: SendMessageRequest = message.into();
-    let capabilities = client.card().capabilities.as_ref();
-    if capabilities.and_then(|it| it.streaming) != Some(true) {
-        let answer = client.send_message(request).await?;
-        printer.answer(&answer);
-        let heard = match answer.payload {
-            a2a::types::Answer::Task(task) => task.into(),
-            a2a::types::Answer::Message(message) => message.into(),
-            a2a::types::Answer::Unset => return Ok(()),
-        };
-        place.hear(&heard);
-        return Ok(());
-    }
-    let mut events = client.send_streaming_message(request).await?;
-    let mut shown = printer.follow(Manner::Chat);
-    loop {
-        tokio::select! {
-            event = events.next() => {
-                let Some(event) = event else { return Ok(()) };
-                let event = event?;
-                shown.event(&event);
-                place.hear(event.response());
-            }
-            signal = signals.next() => {
-                if signal == Signal::Terminate || !cancel(client, place).await? {
-                    return Err(Failure::Signal(signal));
-                }
-            }
-        }
-    }
-}
-
-impl ChatState {
-    /// Updates the conversation and the task that waits for input.
-    fn hear(&mut self, heard: &StreamResponse) {
-        let (context, task, status) = match &heard.payload {
-            Payload::Task(task) => (&task.context_id, Some(&task.id), task.status.as_ref()),
-            Payload::StatusUpdate(update) => (
-                &update.context_id,
-                Some(&update.task_id),
-                update.status.as_ref(),
-            ),
-            Payload::Message(message) => (&message.context_id, None, None),
-            Payload::ArtifactUpdate(_) | Payload::Unset => return,
-        };
-        let state = status.map(|it| it.state);
-        let question = status.and_then(|it| extension::asked_in(it.message.as_ref()?));
-        self.approval = question.is_some_and(|it| it.kind == QuestionKind::Approval);
-        if !context.is_empty() {
-            self.context.clone_from(context);
-        }
-        self.waiting = task
-            .filter(|_| !state.is_some_and(TaskState::is_terminal))
-            .cloned();
-    }
-
-    /// Says what is left waiting when the conversation is left.
-    fn leave(&self) {
-        if let Some(task) = &self.waiting {
-            print::note(&format!(
-                "task {task} goes on waiting: monas send --task-id {task} ANSWER answers it, monas task cancel {task} ends it"
-            ));
-        }
-    }
-
-    /// Says how a conversation goes on that the server left.
-    fn tell_how_to_go_on(&self) {
-        if let Some(task) = &self.waiting {
-            print::note(&format!(
-                "when the server is back: monas task subscribe {task}"
-            ));
-        }
-        if !self.context.is_empty() {
-            let context = &self.context;
-            print::note(&format!(
-                "the conversation goes on with: monas chat --context-id {context}"
-            ));
-        }
-    }
 }

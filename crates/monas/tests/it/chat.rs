@@ -77,6 +77,13 @@ impl Terminal {
         }
     }
 
+    /// Sends the signal of Ctrl-C. The terminal of a test controls no process, so the key alone sends none.
+    async fn interrupt(&self) {
+        let id = self.process.id().unwrap().to_string();
+        let sent = Command::new("kill").args(["-INT", &id]).status().await;
+        assert!(sent.unwrap().success());
+    }
+
     async fn ended(mut self) -> (Option<i32>, String) {
         let code = self.process.wait().await.unwrap().code();
         while let Ok(more) = self.screen.recv_timeout(Duration::from_millis(500)) {
@@ -223,5 +230,94 @@ async fn calls_of_skills_are_shown_when_they_begin_and_when_they_have_ended() {
     let mut send = living(home.path());
     let plain = run(send.args(["send", "list my files", "-o", "json"])).await;
     assert!(!plain.stdout.contains("calling"), "{plain:?}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_is_typed_while_the_server_is_away_is_answered_when_it_is_back() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let address = server.authority().to_owned();
+    let mut terminal = chat(home.path(), &["--color", "never"]);
+    terminal.expect("> ");
+    terminal.press("remember that Ada likes tea\r");
+    terminal.expect("> ");
+    server.signal("KILL").await;
+    server.ended().await;
+    terminal.press("what do you know about Ada?\r");
+    terminal.expect("the connection is lost");
+    let server = Monas::start_at(&address, &mut living(home.path())).await;
+    terminal.expect("connected again");
+    let shown = terminal.expect("> ");
+    assert!(shown.contains("tea"), "{shown}");
+    terminal.press("\x04");
+    let (code, screen) = terminal.ended().await;
+    assert_eq!(code, Some(0), "{screen}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_stops_the_turn_and_not_the_program() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let mut terminal = chat(home.path(), &["--color", "never"]);
+    terminal.expect("> ");
+    terminal.press("run echo begun; sleep 600\r");
+    terminal.expect("May I call");
+    terminal.expect("> ");
+    terminal.press("yes\r");
+    // What the command prints is shown while it runs.
+    terminal.expect("begun");
+    terminal.interrupt().await;
+    terminal.expect("canceled task");
+    terminal.expect("> ");
+    // Several lines are one message.
+    terminal.press("remember that Ada \\\rlikes tea\r");
+    terminal.expect("> ");
+    terminal.press("what do you know about Ada?\r");
+    let shown = terminal.expect("> ");
+    assert!(shown.contains("likes tea"), "{shown}");
+    terminal.press("\x04");
+    let (code, screen) = terminal.ended().await;
+    assert_eq!(code, Some(0), "{screen}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_pipe_gets_answers_without_colours_and_the_rest_on_standard_error() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let mut command = living(home.path());
+    command.arg("chat").env("TERM", "xterm");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
+    let lines = b"run echo one; echo two\nyes\nremember that Ada \\\nlikes tea\n";
+    let mut input = process.stdin.take().unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut input, lines)
+        .await
+        .unwrap();
+    drop(input);
+    let output = process.wait_with_output().await.unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    assert!(
+        !out.contains('\x1b') && !err.contains('\x1b'),
+        "{out}\n{err}"
+    );
+    assert!(out.contains("May I call terminal-run?"), "{out}");
+    assert!(out.contains("one\ntwo\n"), "{out}");
+    assert!(
+        err.contains("calling terminal-run (command: echo one; echo two)"),
+        "{err}"
+    );
+    assert!(err.contains("terminal-run is done"), "{err}");
+    // It was a session of the chat, with every message once.
+    let mut sessions = living(home.path());
+    let sessions = run(sessions.args(["task", "list", "-o", "json"])).await;
+    let tasks: serde_json::Value = serde_json::from_str(&sessions.stdout).unwrap();
+    let tasks = tasks["tasks"].as_array().unwrap();
+    assert_eq!(tasks.len(), 2, "{sessions:?}");
+    assert_eq!(tasks[0]["contextId"], tasks[1]["contextId"]);
     server.stop().await;
 }

@@ -10,7 +10,7 @@ use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
-use rustyline::validate::Validator;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Context, Editor, Helper};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines, Stdin};
 
@@ -62,9 +62,22 @@ impl Input {
         match self {
             Self::Terminal(editor) => editor.next().await.map_err(wrong),
             Self::Plain(lines) => {
-                let line = lines.next_line().await;
-                let line = line.map_err(|error| wrong(error.to_string()))?;
-                Ok(line.map_or(Read::End, Read::Line))
+                let mut message: Option<String> = None;
+                loop {
+                    let line = lines.next_line().await;
+                    let line = line.map_err(|error| wrong(error.to_string()))?;
+                    let Some(line) = line else { break };
+                    let text = match message.take() {
+                        Some(begun) => format!("{begun}\n{line}"),
+                        None => line,
+                    };
+                    let goes_on = goes_on(&text);
+                    message = Some(text);
+                    if !goes_on {
+                        break;
+                    }
+                }
+                Ok(message.map_or(Read::End, |it| Read::Line(joined(&it))))
             }
         }
     }
@@ -116,7 +129,7 @@ impl LineEditor {
         let (editor, line) = reading.await.map_err(|error| error.to_string())?;
         self.editor = Some(editor);
         match line {
-            Ok(line) => Ok(Read::Line(line)),
+            Ok(line) => Ok(Read::Line(joined(&line))),
             Err(ReadlineError::Interrupted) => Ok(Read::Interrupt),
             Err(ReadlineError::Eof) => Ok(Read::End),
             Err(error) => Err(error.to_string()),
@@ -130,6 +143,17 @@ impl Drop for LineEditor {
             let _ = tcsetattr(io::stdin(), OptionalActions::Flush, before);
         }
     }
+}
+
+/// Whether a message goes on in the next line: its last line ends with a backslash.
+fn goes_on(text: &str) -> bool {
+    text.ends_with('\\')
+}
+
+/// A message of several lines without the backslashes that join them.
+fn joined(text: &str) -> String {
+    let text = text.strip_suffix('\\').unwrap_or(text);
+    text.replace("\\\n", "\n")
 }
 
 /// The file of the history. The folder is made with mode 0700, also on machines without a server.
@@ -181,7 +205,16 @@ impl Hinter for Words {
     type Hint = String;
 }
 impl Highlighter for Words {}
-impl Validator for Words {}
+
+impl Validator for Words {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match goes_on(context.input()) {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Valid(None),
+        })
+    }
+}
+
 impl Helper for Words {}
 
 #[cfg(test)]
@@ -190,7 +223,16 @@ mod tests {
     use rustyline::completion::Completer as _;
     use rustyline::history::MemHistory;
 
-    use super::Words;
+    use super::{Words, goes_on, joined};
+
+    #[test]
+    fn a_backslash_at_the_end_of_a_line_joins_it_with_the_next() {
+        assert!(goes_on("one\\") && !goes_on("one\\ ") && !goes_on("one\\\ntwo"));
+        assert_eq!(joined("one\\\ntwo"), "one\ntwo");
+        assert_eq!(joined("a\\b"), "a\\b");
+        // The input ended before the next line.
+        assert_eq!(joined("one\\"), "one");
+    }
 
     #[test]
     fn only_the_first_word_after_a_slash_is_completed() {

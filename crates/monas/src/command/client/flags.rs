@@ -12,6 +12,7 @@ use access::Signer;
 use clap::ArgMatches;
 use dial::Dialer;
 
+mod chat;
 mod list;
 mod target;
 

@@ -17,10 +17,12 @@ use events::EventPrinter;
 mod color;
 mod events;
 mod form;
+mod session;
 
 pub(crate) use color::Color;
 use color::Paint;
 pub(in crate::command) use events::Manner;
+pub(in crate::command) use session::SessionPrinter;
 
 /// Prints replies in the output format. As text, answers go to standard output and everything else to standard error.
 #[derive(Clone, Copy, Debug)]
