@@ -3,6 +3,7 @@
 //! - [`a2a`]: official A2A servers and ours;
 //! - [`access`]: what limits and the audit trail add to a call;
 //! - [`capnweb`]: npm capnweb and our crate;
+//! - [`chat`]: a thousand sessions of the chat, and a plain WebSocket echo;
 //! - [`floods`]: what a well-behaved caller notices while others send as much as they can;
 //! - [`mcp`]: the official MCP servers and ours, and ours over ACP;
 //! - [`memory`]: how well memory finds evidence;
@@ -20,6 +21,7 @@ pub(crate) mod a2a;
 pub(crate) mod access;
 mod address;
 pub(crate) mod capnweb;
+pub(crate) mod chat;
 pub(crate) mod document;
 pub(crate) mod flags;
 pub(crate) mod floods;

@@ -62,6 +62,14 @@ cargo xtask COMMAND
       --peers A,B      some of: npm, ours (default both)
       --write          put the table of a whole run into docs/benchmarks.md
   bench access         measure what limits and the audit trail add to a call
+  bench chat           measure 1,000 sessions of the chat with the agent active in 50, and a plain WebSocket echo
+                       in the same run
+      --seconds N      how long each measurement lasts (default 10)
+      --sessions N, --active N, --pause MS
+                       sessions, those with commands, the pause between two commands (default 1000, 50, 500)
+      --program FILE, --floor FILE
+                       a monas and a bench_echo that are built already
+      --write          put the table into docs/benchmarks.md
   bench floods         measure what a well-behaved caller notices while others send as much as they can
       --seconds N      how long each flood lasts (default 10)
       --program FILE   a monas that is built already
@@ -84,6 +92,7 @@ cargo xtask COMMAND
       a2a SCENARIO URL --pid N [--seconds N] [--tasks N]
       capnweb SCENARIO URL --pid N [--seconds N] [--sessions N]
       mcp SCENARIO URL --pid N [--seconds N]
+      chat SCENARIO URL --pid N [--seconds N] [--sessions N] [--active N] [--pause MS]
   soak                 mixed traffic over all wires; fails when memory or handles grow after the warm-up,
                        or when an unexpected error comes
       --minutes N      how long (default 1)
@@ -128,6 +137,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "a2a", options @ ..] => bench::a2a::run(&root, options),
         ["bench", "capnweb", options @ ..] => bench::capnweb::run(&root, options),
         ["bench", "access", options @ ..] => bench::access::run(&root, options),
+        ["bench", "chat", options @ ..] => bench::chat::run(&root, options),
         ["bench", "floods", options @ ..] => bench::floods::run(&root, options),
         ["bench", "mcp", options @ ..] => bench::mcp::run(&root, options),
         ["bench", "memory", options @ ..] => bench::memory::run(&root, options),
@@ -138,6 +148,9 @@ fn run(arguments: &[String]) -> Result<()> {
         }
         ["bench-load", "capnweb", scenario, url, options @ ..] => {
             bench::capnweb::load::run(scenario, url, options)
+        }
+        ["bench-load", "chat", scenario, url, options @ ..] => {
+            bench::chat::load::run(scenario, url, options)
         }
         ["bench-load", "mcp", scenario, url, options @ ..] => {
             bench::mcp::load::run(scenario, url, options)
