@@ -68,7 +68,7 @@ cargo xtask COMMAND
       --sessions N, --active N, --pause MS
                        sessions, those with commands, the pause between two commands (default 1000, 50, 500)
       --program FILE, --floor FILE
-                       a monas and a bench_echo that are built already
+                       a monas and an echo that are built already
       --write          put the table into docs/benchmarks.md
   bench floods         measure what a well-behaved caller notices while others send as much as they can
       --seconds N      how long each flood lasts (default 10)

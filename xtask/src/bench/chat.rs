@@ -78,12 +78,12 @@ impl Options {
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
-    let built = |given: &Option<PathBuf>, package: &str, kind: &str, name: &str| match given {
+    let built = |given: &Option<PathBuf>, name: &str| match given {
         Some(program) => Ok(program.clone()),
-        None => process::build_measured(root, package, &[kind], name),
+        None => process::build_measured(root, name, &["--bin"], name),
     };
-    let program = built(&options.program, "monas", "--bin", "monas")?;
-    let floor = built(&options.floor, "workspace", "--example", "bench_echo")?;
+    let program = built(&options.program, "monas")?;
+    let floor = built(&options.floor, "echo")?;
     let generator = ours::build_load(root)?;
     let measure = |scenario: &str, server: &Server| {
         eprintln!("measuring {scenario}");

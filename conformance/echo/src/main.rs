@@ -1,6 +1,6 @@
 //! A plain WebSocket echo on axum: the floor of `cargo xtask bench chat`, which no chat on axum can get below.
 //!
-//!     cargo run --release -p workspace --example bench_echo
+//!     cargo run --release -p echo
 //!
 //! Prints one JSON line with its address and process id when it is ready.
 
