@@ -1,6 +1,6 @@
 import { Backoff } from "../backoff.js";
-import { SessionKeeper } from "./keeper.js";
-import type { Kept } from "./keeper.js";
+import { SessionState } from "./session-state.js";
+import type { Kept } from "./session-state.js";
 import type { ChatListener, ChatMessage, Outgoing } from "./types.js";
 
 /** Options of a `ChatClient`. Times are in milliseconds. */
@@ -47,7 +47,7 @@ export class ChatClient {
   readonly #open: () => WebSocket;
   readonly #options: Required<Omit<ChatOptions, "session" | "cursor" | "kept">>;
   readonly #listener: ChatListener;
-  readonly #keeper: SessionKeeper;
+  readonly #state: SessionState;
   readonly #backoff: Backoff;
   #socket: WebSocket | undefined;
   #heard = false;
@@ -77,19 +77,19 @@ export class ChatClient {
       },
     };
     const send = (message: object) => this.#socket?.send(JSON.stringify(message));
-    const pause = () => this.#after("limited", this.#options.limitedWait, () => this.#keeper.goOn());
-    this.#keeper = new SessionKeeper(options.session, options.cursor, send, pause, this.#listener, options.kept);
+    const pause = () => this.#after("limited", this.#options.limitedWait, () => this.#state.goOn());
+    this.#state = new SessionState(options.session, options.cursor, send, pause, this.#listener, options.kept);
     this.#connect();
   }
 
   /** The cursor of the last message that was told. Store it to go on later. */
   get cursor(): string | undefined {
-    return this.#keeper.cursor;
+    return this.#state.cursor;
   }
 
   /** What was said and is not with the server yet, in order. */
   get outbox(): readonly Outgoing[] {
-    return this.#keeper.outbox;
+    return this.#state.outbox;
   }
 
   /** Says something to the agent, now or when there is a connection. Gives the id of the message. */
@@ -116,9 +116,9 @@ export class ChatClient {
   #send(type: string, payload: object, request?: string): string {
     const id = crypto.randomUUID();
     const timestamp = new Date().toISOString();
-    const metadata = { session_id: this.#keeper.session };
+    const metadata = { session_id: this.#state.session };
     const message = { id, type, timestamp, source: "user", payload, metadata };
-    this.#keeper.say({ id, message, ...(request === undefined ? {} : { request }) });
+    this.#state.say({ id, message, ...(request === undefined ? {} : { request }) });
     return id;
   }
 
@@ -131,7 +131,7 @@ export class ChatClient {
       this.#clear("attempt");
       this.#heard = true;
       this.#beat();
-      this.#keeper.connected();
+      this.#state.connected();
     });
     socket.addEventListener("message", ({ data }) => {
       if (!mine()) return;
@@ -142,7 +142,7 @@ export class ChatClient {
       } catch {
         return this.#lost();
       }
-      const why = this.#keeper.take(message);
+      const why = this.#state.take(message);
       if (why !== undefined) this.#end(why);
     });
     socket.addEventListener("close", ({ code, reason }) => {
@@ -182,7 +182,7 @@ export class ChatClient {
     for (const name of this.#timers.keys()) this.#clear(name);
     const socket = this.#socket;
     this.#socket = undefined;
-    this.#keeper.lost();
+    this.#state.lost();
     socket?.close();
   }
 

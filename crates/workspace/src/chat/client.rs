@@ -6,7 +6,7 @@
 //! the id again.
 //!
 //! Layout:
-//! - `keeper`: what follows from each message and each cut; pure
+//! - `session_state`: what follows from each message and each cut; pure
 //! - `driver`: the connection, the pauses between two of them, the heartbeat
 //! - `received`: the messages of the server
 
@@ -20,15 +20,15 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::show::{now, timestamp};
 use driver::Driver;
-use keeper::Outgoing;
 pub use received::Received;
+use session_state::Outgoing;
 
 mod driver;
-mod keeper;
-#[cfg(test)]
-#[path = "client/keeper_tests.rs"]
-mod keeper_tests;
 mod received;
+mod session_state;
+#[cfg(test)]
+#[path = "client/session_state_tests.rs"]
+mod session_state_tests;
 
 /// How many events wait to be read; then the connection is not read further.
 const EVENTS: usize = 256;

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
-use super::keeper::{Outgoing, SessionKeeper, Step};
+use super::session_state::{Outgoing, SessionState, Step};
 use super::{ChatEvent, ClientSettings, Error};
 
 /// The longest message of a server, in bytes.
@@ -86,7 +86,7 @@ fn shown(settings: &ClientSettings) -> String {
 /// The owner of the connection and of the session.
 pub(super) struct Driver {
     settings: ClientSettings,
-    keeper: SessionKeeper,
+    state: SessionState,
     orders: mpsc::Receiver<Outgoing>,
     events: mpsc::Sender<ChatEvent>,
     /// What is to be told when there is room.
@@ -110,7 +110,7 @@ impl Driver {
     ) -> Self {
         let times = settings.times;
         Self {
-            keeper: SessionKeeper::new(settings.session.clone(), settings.cursor),
+            state: SessionState::new(settings.session.clone(), settings.cursor),
             settings,
             orders,
             events,
@@ -138,7 +138,7 @@ impl Driver {
                 }
                 Err(error) => error.to_string(),
             };
-            self.keeper.lost();
+            self.state.lost();
             if matches!(self.untold.back(), Some(ChatEvent::Ended(_))) {
                 return self.tell_all().await;
             }
@@ -176,7 +176,7 @@ impl Driver {
                     continue;
                 }
                 order = self.orders.recv() => {
-                    let step = self.keeper.say(order?);
+                    let step = self.state.say(order?);
                     self.untold.extend(step.events);
                 }
             }
@@ -189,7 +189,7 @@ impl Driver {
         let mut alive = interval_at(Instant::now() + beat, beat);
         let mut heard = true;
         let mut pause = pin!(sleep_until(far()));
-        let first = self.keeper.connected();
+        let first = self.state.connected();
         if let Err(over) = self.perform(&mut socket, first, pause.as_mut()).await {
             return over;
         }
@@ -203,7 +203,7 @@ impl Driver {
                     continue;
                 }
                 order = self.orders.recv() => match order {
-                    Some(order) => self.keeper.say(order),
+                    Some(order) => self.state.say(order),
                     None => {
                         let _ = timeout(self.settings.times.attempt, socket.close(None)).await;
                         return Over::Dropped;
@@ -213,7 +213,7 @@ impl Driver {
                     heard = true;
                     match frame {
                         Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
-                            Ok(message) => self.keeper.take(&message),
+                            Ok(message) => self.state.take(&message),
                             Err(error) => return Over::Cut(format!("not a message: {error}")),
                         },
                         Some(Ok(Message::Close(close))) => {
@@ -228,14 +228,14 @@ impl Driver {
                 }
                 () = &mut pause => {
                     pause.as_mut().reset(far());
-                    self.keeper.go_on()
+                    self.state.go_on()
                 }
                 _ = alive.tick() => {
                     // What was not read for want of room is no silence of the server.
                     if !std::mem::take(&mut heard) && self.untold.len() < UNTOLD {
                         return Over::Cut("the server does not answer".to_owned());
                     }
-                    let ping = SessionKeeper::ping();
+                    let ping = SessionState::ping();
                     Step { frames: vec![ping], ..Step::default() }
                 }
             };

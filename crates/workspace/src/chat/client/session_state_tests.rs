@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::ChatEvent;
-use super::keeper::{Outgoing, SessionKeeper, Step};
+use super::session_state::{Outgoing, SessionState, Step};
 
 fn outgoing(id: &str) -> Outgoing {
     let message = json!({ "id": id, "type": "user_command", "payload": { "command": id } });
@@ -23,15 +23,15 @@ fn event(name: &str, data: &Value, cursor: &str) -> Value {
 }
 
 /// A client with a connection whose session was restored.
-fn live() -> SessionKeeper {
-    let mut keeper = SessionKeeper::new("one".to_owned(), None);
-    keeper.connected();
-    restore(&mut keeper);
-    keeper
+fn live() -> SessionState {
+    let mut state = SessionState::new("one".to_owned(), None);
+    state.connected();
+    restore(&mut state);
+    state
 }
 
-fn restore(keeper: &mut SessionKeeper) -> Step {
-    keeper.take(&event("session_restored", &json!({ "waiting": [] }), "0.0"))
+fn restore(state: &mut SessionState) -> Step {
+    state.take(&event("session_restored", &json!({ "waiting": [] }), "0.0"))
 }
 
 /// The ids of what is sent, without pings.
@@ -57,16 +57,16 @@ fn told(step: &Step) -> Vec<String> {
 
 #[test]
 fn what_is_said_without_a_connection_is_sent_after_the_session_is_restored() {
-    let mut keeper = SessionKeeper::new("one".to_owned(), None);
-    assert!(keeper.say(outgoing("a")).frames.is_empty());
-    assert!(keeper.say(outgoing("b")).frames.is_empty());
-    let step = keeper.connected();
+    let mut state = SessionState::new("one".to_owned(), None);
+    assert!(state.say(outgoing("a")).frames.is_empty());
+    assert!(state.say(outgoing("b")).frames.is_empty());
+    let step = state.connected();
     assert_eq!(step.frames[0]["type"], "restore_session");
     assert_eq!(step.frames.len(), 1);
-    let step = restore(&mut keeper);
+    let step = restore(&mut state);
     assert_eq!(sent(&step), ["a"]);
     // The second goes when the server has the first.
-    let step = keeper.take(&event(
+    let step = state.take(&event(
         "pong",
         &json!({ "in_reply_to": ping(&step) }),
         "0.0",
@@ -79,49 +79,49 @@ fn what_is_said_without_a_connection_is_sent_after_the_session_is_restored() {
 
 #[test]
 fn a_message_is_told_once_and_the_cursor_of_what_passes_does_not_count() {
-    let mut keeper = live();
+    let mut state = live();
     let said = message("m", "user_command", &json!({ "command": "x" }), "4.0");
-    assert_eq!(told(&keeper.take(&said)), ["m"]);
-    assert!(keeper.take(&said).events.is_empty());
+    assert_eq!(told(&state.take(&said)), ["m"]);
+    assert!(state.take(&said).events.is_empty());
     // The answer to a ping overtakes messages of its cursor.
-    keeper.take(&event("pong", &json!({ "in_reply_to": "x" }), "9.0"));
-    keeper.lost();
-    let step = keeper.connected();
+    state.take(&event("pong", &json!({ "in_reply_to": "x" }), "9.0"));
+    state.lost();
+    let step = state.connected();
     assert_eq!(step.frames[0]["payload"]["cursor"], "4.0");
 }
 
 #[test]
 fn a_message_that_the_server_had_taken_is_not_sent_again_after_a_cut() {
-    let mut keeper = live();
-    assert_eq!(sent(&keeper.say(outgoing("a"))), ["a"]);
-    keeper.say(outgoing("b"));
-    keeper.lost();
-    keeper.connected();
-    let step = keeper.take(&message("a", "user_command", &json!({}), "5.0"));
+    let mut state = live();
+    assert_eq!(sent(&state.say(outgoing("a"))), ["a"]);
+    state.say(outgoing("b"));
+    state.lost();
+    state.connected();
+    let step = state.take(&message("a", "user_command", &json!({}), "5.0"));
     assert_eq!(told(&step), ["a", "taken a"]);
-    assert_eq!(sent(&restore(&mut keeper)), ["b"]);
-    keeper.lost();
-    keeper.connected();
+    assert_eq!(sent(&restore(&mut state)), ["b"]);
+    state.lost();
+    state.connected();
     // It was cut off: the same id again.
-    assert_eq!(sent(&restore(&mut keeper)), ["b"]);
+    assert_eq!(sent(&restore(&mut state)), ["b"]);
 }
 
 #[test]
 fn a_refusal_for_a_moment_keeps_the_order() {
-    let mut keeper = live();
-    let first = keeper.say(outgoing("a"));
-    keeper.say(outgoing("b"));
+    let mut state = live();
+    let first = state.say(outgoing("a"));
+    state.say(outgoing("b"));
     let limited = json!({ "code": "rate_limited", "in_reply_to": "a", "message": "later" });
-    let step = keeper.take(&event("error", &limited, "0.0"));
+    let step = state.take(&event("error", &limited, "0.0"));
     assert!(step.pause && step.events.is_empty() && step.frames.is_empty());
     // The ping behind it says nothing any more.
     let pong = json!({ "in_reply_to": ping(&first) });
-    assert_eq!(keeper.take(&event("pong", &pong, "0.0")), Step::default());
-    let step = keeper.go_on();
+    assert_eq!(state.take(&event("pong", &pong, "0.0")), Step::default());
+    let step = state.go_on();
     assert_eq!(sent(&step), ["a"]);
     // Of a ping that is refused for a moment, the message before it was taken.
     let limited = json!({ "code": "rate_limited", "in_reply_to": ping(&step) });
-    let step = keeper.take(&event("error", &limited, "0.0"));
+    let step = state.take(&event("error", &limited, "0.0"));
     assert_eq!(
         (told(&step), sent(&step)),
         (vec!["taken a".to_owned()], vec!["b"])
@@ -130,11 +130,11 @@ fn a_refusal_for_a_moment_keeps_the_order() {
 
 #[test]
 fn a_refusal_for_good_is_told_and_the_next_message_goes() {
-    let mut keeper = live();
-    keeper.say(outgoing("a"));
-    keeper.say(outgoing("b"));
+    let mut state = live();
+    state.say(outgoing("a"));
+    state.say(outgoing("b"));
     let wrong = json!({ "code": "invalid", "in_reply_to": "a", "message": "no" });
-    let step = keeper.take(&event("error", &wrong, "0.0"));
+    let step = state.take(&event("error", &wrong, "0.0"));
     assert_eq!(
         (told(&step), sent(&step)),
         (vec!["invalid a".to_owned()], vec!["b"])
@@ -143,25 +143,25 @@ fn a_refusal_for_good_is_told_and_the_next_message_goes() {
 
 #[test]
 fn an_answer_that_was_taken_before_a_cut_is_not_refused_after_it() {
-    let mut keeper = live();
+    let mut state = live();
     let answer = json!({ "id": "a", "type": "approval_response" });
     let answer = Outgoing::new("a".to_owned(), answer, Some("question".to_owned()));
-    keeper.say(answer);
-    keeper.lost();
-    keeper.connected();
-    assert_eq!(sent(&restore(&mut keeper)), ["a"]);
+    state.say(answer);
+    state.lost();
+    state.connected();
+    assert_eq!(sent(&restore(&mut state)), ["a"]);
     let gone = json!({ "code": "not_found", "in_reply_to": "a", "message": "no approval" });
     assert_eq!(
-        told(&keeper.take(&event("error", &gone, "0.0"))),
+        told(&state.take(&event("error", &gone, "0.0"))),
         ["taken a"]
     );
 }
 
 #[test]
 fn a_restore_that_is_refused_for_a_moment_is_asked_for_again() {
-    let mut keeper = SessionKeeper::new("one".to_owned(), None);
-    let step = keeper.connected();
+    let mut state = SessionState::new("one".to_owned(), None);
+    let step = state.connected();
     let limited = json!({ "code": "rate_limited", "in_reply_to": step.frames[0]["id"] });
-    assert!(keeper.take(&event("error", &limited, "0.0")).pause);
-    assert_eq!(keeper.go_on().frames[0]["type"], "restore_session");
+    assert!(state.take(&event("error", &limited, "0.0")).pause);
+    assert_eq!(state.go_on().frames[0]["type"], "restore_session");
 }

@@ -42,7 +42,7 @@ pub(super) struct Step {
     pub(super) frames: Vec<Value>,
     /// What the user of the client is told.
     pub(super) events: Vec<ChatEvent>,
-    /// Nothing is sent for a while, since the server wants it so; then [`SessionKeeper::go_on`] says what is.
+    /// Nothing is sent for a while, since the server wants it so; then [`SessionState::go_on`] says what is.
     pub(super) pause: bool,
 }
 
@@ -65,7 +65,7 @@ enum Phase {
 /// then, and is not sent again. One that it takes just now, over the connection that was cut, is sent a second time under
 /// the same id and done once.
 #[derive(Debug)]
-pub(super) struct SessionKeeper {
+pub(super) struct SessionState {
     session: String,
     /// The cursor of the last message that was told.
     last: Option<Cursor>,
@@ -75,7 +75,7 @@ pub(super) struct SessionKeeper {
     paused: bool,
 }
 
-impl SessionKeeper {
+impl SessionState {
     pub(super) fn new(session: String, last: Option<Cursor>) -> Self {
         Self {
             session,

@@ -35,7 +35,7 @@ export function compareCursors(a: string, b: string): number {
  * that the message was taken, unless it was refused before. After a cut nothing is sent before the session is restored: a
  * message that the server had taken is among what is told then, and is not sent again.
  */
-export class SessionKeeper {
+export class SessionState {
   #last: string | undefined;
   #outbox: OnItsWay[] = [];
   #phase: "cut" | "restoring" | "live" = "cut";
