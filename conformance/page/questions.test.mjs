@@ -56,6 +56,29 @@ test("edited first, then approved: the edited bytes are written", async () => {
   assert.equal(it.monas.file("CHANGELOG.md"), NEW.replace("JSON", "JSON lines"));
 });
 
+test("one part is edited, the other taken as it is; Ctrl-Z takes the change back, and again brings it back", async () => {
+  const it = await withChange();
+  await it.card.getByRole("button", { name: /^Edit lines/ }).click();
+  const text = it.card.getByLabel(/^What lines .* would be$/);
+  await text.fill((await text.inputValue()).replace("JSON", "JSON lines"));
+  await it.card.getByRole("button", { name: "Approve as edited" }).click();
+  await it.page.getByText("Approved as edited.").waitFor();
+  await it.card.getByText("- Print the table as JSON lines.").waitFor();
+  await it.page.getByText("Done, the changelog has it.").first().waitFor();
+  const wanted = NEW.replace("JSON", "JSON lines");
+  assert.equal(it.monas.file("CHANGELOG.md"), wanted);
+  // Inside of a field the key is the field's own.
+  await it.page.locator("[data-composer]").focus();
+  await it.page.keyboard.press("Control+z");
+  await it.page.locator("h1").focus();
+  await it.page.keyboard.press("Control+z");
+  await it.page.getByText(/^Taken back:/).first().waitFor();
+  assert.equal(it.monas.file("CHANGELOG.md"), OLD);
+  await it.page.keyboard.press("Control+z");
+  await until(() => it.monas.file("CHANGELOG.md") === wanted, "the change again");
+  assert.deepEqual(await it.trouble(), []);
+});
+
 test("rejected with a reason: the file is untouched, the agent is told, the diff can still be read", async () => {
   const it = await withChange();
   await it.card.getByRole("button", { name: "Reject…" }).click();

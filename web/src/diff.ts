@@ -172,11 +172,18 @@ function linesOf(text: string): string[] {
 
 const ended = (line: DiffLine): string => (line.open ? line.text : `${line.text}\n`);
 
+/** What a person wrote in place of the new lines of hunks, by the place of the hunk. */
+export type HunkEdits = ReadonlyMap<number, string>;
+const NONE: HunkEdits = new Map();
+
+/** The lines of a hunk as they would be, for an edit; the line end of the last one is left out. */
+export const newLines = (hunk: Hunk): string => hunk.lines.filter((it) => it.kind !== "was").map((it) => it.text).join("\n");
+
 /**
- * The new text with only some hunks taken: what was left out becomes again as it was. It begins from the new text, so the
- * old one is not needed. Null: the diff does not belong to this text.
+ * The new text with only some hunks taken, and some of these edited: what was left out becomes again as it was. It begins
+ * from the new text, so the old one is not needed. Null: the diff does not belong to this text.
  */
-export function takeHunks(newText: string, hunks: readonly Hunk[], taken: ReadonlySet<number>): string | null {
+export function takeHunks(newText: string, hunks: readonly Hunk[], taken: ReadonlySet<number>, edits: HunkEdits = NONE): string | null {
   const lines = linesOf(newText);
   const parts: string[] = [];
   let from = 0;
@@ -187,11 +194,36 @@ export function takeHunks(newText: string, hunks: readonly Hunk[], taken: Readon
     parts.push(...lines.slice(from, begin));
     const there = lines.slice(begin, begin + news.length);
     if (there.length !== news.length || there.some((line, index) => line.replace(/\r?\n$/, "") !== news[index]!.text.replace(/\r$/, ""))) return null;
-    parts.push(...(taken.has(at) ? there : hunk.lines.filter((it) => it.kind !== "now").map(ended)));
+    const edit = edits.get(at);
+    if (!taken.has(at)) parts.push(...hunk.lines.filter((it) => it.kind !== "now").map(ended));
+    else if (edit === undefined) parts.push(...there);
+    else if (edit !== "") parts.push(news.at(-1)?.open ? edit : `${edit}\n`);
     from = begin + news.length;
   }
   parts.push(...lines.slice(from));
   return parts.join("");
+}
+
+/** The hunks that are taken, with the edited ones in place of what was proposed. */
+export function editHunks(hunks: readonly Hunk[], taken: ReadonlySet<number>, edits: HunkEdits): Hunk[] {
+  const made: Hunk[] = [];
+  let grown = 0;
+  for (const [at, hunk] of hunks.entries()) {
+    if (!taken.has(at)) continue;
+    const olds = hunk.lines.filter((it) => it.kind !== "now");
+    const open = hunk.lines.at(-1)?.open;
+    const edit = edits.get(at);
+    const news = edit === undefined ? [] : edit === "" ? [] : edit.split("\n");
+    const lines: DiffLine[] = edit === undefined ? hunk.lines : [
+      ...olds.map((it): DiffLine => ({ ...it, kind: "was" })),
+      ...news.map((text, line): DiffLine => ({ kind: "now", text, ...(open && line === news.length - 1 ? { open } : {}) })),
+    ];
+    const count = lines.filter((it) => it.kind !== "was").length;
+    const first = olds.length === 0 ? hunk.oldStart + 1 : hunk.oldStart;
+    made.push({ ...hunk, lines, newStart: first + grown - (count === 0 ? 1 : 0) });
+    grown += count - olds.length;
+  }
+  return made;
 }
 
 /** The text after a diff. Null: a hunk does not fit where it says. */

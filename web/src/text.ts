@@ -68,6 +68,30 @@ export function withoutEscapes(text: string): string {
     .join("\n");
 }
 
+/**
+ * What a tool returned, for a line that is read by people: `command: echo hello; exit_code: 0` instead of JSON. Text before
+ * the data stays, and so does data that was cut off or is no object.
+ */
+export function readable(text: string): string {
+  const at = text.indexOf('{"');
+  if (at < 0) return text;
+  let value: unknown;
+  try {
+    value = JSON.parse(text.slice(at));
+  } catch {
+    // Cut off at its end: what is whole before the last comma is read.
+    const comma = text.lastIndexOf(',"');
+    try {
+      value = comma > at ? JSON.parse(`${text.slice(at, comma)}}`) : null;
+    } catch {
+      value = null;
+    }
+  }
+  if (value === null || typeof value !== "object") return text;
+  const words = Object.entries(value).filter(([, it]) => it !== null && it !== "" && it !== false).map(([name, it]) => `${name}: ${typeof it === "object" ? JSON.stringify(it) : String(it)}`);
+  return words.length === 0 ? text : text.slice(0, at) + words.join("; ");
+}
+
 /** The first line, cut to a number of characters. */
 export function firstLine(text: string, most = 120): string {
   const line = text.trimStart().split("\n", 1)[0] ?? "";

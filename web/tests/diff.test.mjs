@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { parseDiff, rowsOf, takeHunks, applyDiff, diffOf, writeDiff, hunkWords, hunkPlace, common, wordsOf } = await load("diff.ts");
+const { parseDiff, rowsOf, takeHunks, applyDiff, diffOf, editHunks, newLines, writeDiff, hunkWords, hunkPlace, common, wordsOf } = await load("diff.ts");
 
 const OLD = ["# Changes", "", "## 0.4.0", "", "### Changed", "- Round heights.", "- Fetch stations once a day.", "", "## 0.3.0", "- One.", "- Two.", "- Three.", ""].join("\n");
 const NEW = ["# Changes", "", "## 0.4.0", "", "### Added", "- Print as JSON.", "", "### Changed", "- Round heights.", "- Fetch the list of stations at most once a day.", "", "## 0.3.0", "- One.", "- Two.", "- Three.", ""].join("\n");
@@ -77,4 +77,28 @@ test("any two texts: the diff leads from one to the other, and back by taking no
     if (hunks.length > 0) assert.equal(applyDiff(from, parseDiff(writeDiff("x", hunks)).hunks), to);
   }
   assert.deepEqual(common([1, 2, 3], [1, 3]), [[0, 0], [2, 1]]);
+});
+
+test("a part that is edited stands in the text and in the diff, and the others stay as they were proposed", () => {
+  const was = "one\ntwo\nthree\n4\n5\n6\n7\n8\n9\nten\n";
+  const now = "one\nTWO\nthree\n4\n5\n6\n7\n8\n9\nTEN\n";
+  const hunks = diffOf(was, now, 1);
+  assert.equal(hunks.length, 2);
+  assert.equal(newLines(hunks[0]), "one\nTWO\nthree");
+  const edits = new Map([[0, "one\nzwei\nund drei\nthree"]]);
+  const wanted = "one\nzwei\nund drei\nthree\n4\n5\n6\n7\n8\n9\nTEN\n";
+  assert.equal(takeHunks(now, hunks, new Set([0, 1]), edits), wanted);
+  assert.equal(takeHunks(now, hunks, new Set([1]), edits), "one\ntwo\nthree\n4\n5\n6\n7\n8\n9\nTEN\n");
+  const written = parseDiff(writeDiff("a", editHunks(hunks, new Set([0, 1]), edits)));
+  assert.equal(applyDiff(was, written.hunks), wanted);
+  assert.deepEqual(written.hunks.map((it) => [it.oldStart, it.newStart]), [[1, 1], [9, 10]]);
+  // All lines of a part are taken away.
+  assert.equal(takeHunks(now, hunks, new Set([0, 1]), new Map([[0, ""]])), "4\n5\n6\n7\n8\n9\nTEN\n");
+  assert.equal(applyDiff(was, editHunks(hunks, new Set([0]), new Map([[0, ""]]))), "4\n5\n6\n7\n8\n9\nten\n");
+});
+
+test("a part at the end of a text without a line end is edited without adding one", () => {
+  const hunks = diffOf("a\nb", "a\nc");
+  assert.equal(takeHunks("a\nc", hunks, new Set([0]), new Map([[0, "a\nd"]])), "a\nd");
+  assert.equal(applyDiff("a\nb", editHunks(hunks, new Set([0]), new Map([[0, "a\nd"]]))), "a\nd");
 });

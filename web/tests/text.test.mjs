@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { pieces, hasHidden, valueHasHidden, spelled, withoutEscapes, shortTime, duration, size, grouped, count, firstLine, plainReason } = await load("text.ts");
+const { pieces, hasHidden, valueHasHidden, spelled, withoutEscapes, shortTime, duration, size, grouped, count, firstLine, plainReason, readable } = await load("text.ts");
 
 test("hidden characters are spelled out wherever they stand", () => {
   assert.equal(spelled("rm\u202e -rf"), "rm\\u{202e} -rf");
@@ -58,4 +58,12 @@ test("a reason of the journal is short to read", () => {
   assert.equal(plainReason('It gave: {"files_searched":2,"matches":[],"says":"nothing found"}'), "It gave: `nothing found`");
   assert.equal(plainReason('It gave: {"content":"# Changes\\n\\n## 0.4'), "It gave: `# Changes`");
   assert.equal(plainReason("A person had to agree."), "A person had to agree.");
+});
+
+test("what a tool returned is put into words, and what is no data stays", () => {
+  assert.equal(readable('{"command":"ls","exit_code":0,"timed_out":false}'), "command: ls; exit_code: 0");
+  assert.equal(readable('a call gave: {"path":"a.md","size":5}'), "a call gave: path: a.md; size: 5");
+  assert.equal(readable('a call gave: {"path":"a.md","output":"hello wor…'), "a call gave: path: a.md");
+  assert.equal(readable("plain {words}"), "plain {words}");
+  assert.equal(readable('{"'), '{"');
 });

@@ -39,6 +39,10 @@ export interface SignedIn {
   /** The token to keep, after a sign-in link. */
   token?: string;
   expires?: string;
+  /** Whether nothing may be changed, with a link that was made to look. */
+  read_only?: boolean;
+  /** The only session that may be seen, with a link that was made for one. */
+  session?: string;
 }
 
 /** Something that goes on until it is disposed, or until the session ends. */
@@ -294,6 +298,7 @@ export interface Capability {
   methods?: string[];
   read_only: boolean;
   task?: string;
+  session?: string;
   permissions: string[];
   note?: string;
   created: string;
@@ -536,7 +541,7 @@ export interface Workspace extends Streams {
   /** `GET /api/capabilities`: What the caller has lent to other programs. */
   getCapabilities(fields?: {}): Promise<{ capabilities: Capability[] }>;
   /** `POST /api/capabilities`: Lends a part of what the caller may do. */
-  postCapabilities(fields?: { methods?: string[]; read_only?: boolean; task?: string; permissions?: string[]; note?: string; for?: Json }): Promise<{ id: string; kind: string; by: string; methods?: string[]; read_only: boolean; permissions: string[]; created: string; token?: string }>;
+  postCapabilities(fields?: { methods?: string[]; read_only?: boolean; task?: string; session?: string; permissions?: string[]; note?: string; for?: Json }): Promise<{ id: string; kind: string; by: string; methods?: string[]; read_only: boolean; permissions: string[]; created: string; token?: string }>;
   /** `DELETE /api/capabilities/{id}`: Takes back what was lent. */
   deleteCapabilitiesById(fields: { id: string | number }): Promise<Fields>;
   /** `GET /api/status`: The server: its build, its models and its agents. */
@@ -570,7 +575,7 @@ export interface Workspace extends Streams {
   /** `DELETE /api/keys/{id}`: Revokes an API key. */
   deleteKeysById(fields: { id: string | number }): Promise<{ id: string; user: string; name?: string; scopes: string[]; parent?: string; created: string; expires?: string; last_used?: string }>;
   /** `GET /api/session`: Who the caller is, and what it may do. */
-  getSession(fields?: {}): Promise<{ user: string; scheme: string; role?: "viewer" | "user" | "operator" | "admin"; permissions: string[]; expires?: string }>;
+  getSession(fields?: {}): Promise<{ user: string; scheme: string; role?: "viewer" | "user" | "operator" | "admin"; permissions: string[]; expires?: string; read_only?: boolean; session?: string }>;
   /** `POST /api/session`: Redeems the sign-in link that is sent as the bearer token. */
   postSession(fields?: {}): Promise<{ token: string; user: string; expires: string }>;
   /** `GET /api/boards`: The boards. */

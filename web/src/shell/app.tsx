@@ -2,23 +2,30 @@
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Refusal } from "../api/refusal.ts";
-import { connection, detailsOpen, shownEvent } from "../state/app.ts";
-import { agent, route } from "../state/route.ts";
+import { connection, detailsOpen, onlySession, shownEvent } from "../state/app.ts";
+import { agent, go, route } from "../state/route.ts";
+import { later } from "../ui/later.tsx";
 import { Page } from "../ui/page.tsx";
 import { Fault, Loading } from "../ui/states.tsx";
-import { Keys, keysOpen, listenToKeys } from "./keys.tsx";
+import { keysOpen, listenToKeys } from "./keys.tsx";
 import { Nav, TabBar } from "./nav.tsx";
 import { Notices } from "./notices.tsx";
 import { Palette, paletteOpen } from "./palette.tsx";
-import { type Place, placeOf, type View, type ViewProps } from "./places.ts";
+import { offeredPlaces, type Place, placeOf, type View, type ViewProps } from "./places.ts";
 import { SignIn } from "./sign-in.tsx";
 import { StatusBar } from "./status.tsx";
+
+const Keys = later(() => import("./keys-list.tsx"));
 
 export function App(): JSX.Element {
   useEffect(() => listenToKeys(), []);
   const link = connection.link.value;
-  if (link.kind === "signed-out") return <SignIn why={link.why} />;
   const { place, id, query } = route.value;
+  const only = onlySession.value;
+  // A link for one conversation leads to it, wherever its address points.
+  const astray = only !== undefined && (place === "chat" ? id !== only : !offeredPlaces().some((it) => it.name === place));
+  useEffect(() => { if (astray) go("chat", only, {}, true); }, [astray]);
+  if (link.kind === "signed-out") return <SignIn why={link.why} />;
   return (
     <div class="app" onClick={heardClick}>
       <Nav />
@@ -27,7 +34,7 @@ export function App(): JSX.Element {
       <TabBar />
       <Notices />
       {paletteOpen.value && <Palette />}
-      {keysOpen.value && <Keys />}
+      {keysOpen.value && <Keys failed={() => (keysOpen.value = false)} />}
     </div>
   );
 }

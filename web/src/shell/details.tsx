@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { read } from "../state/app.ts";
 import { address } from "../state/route.ts";
-import { firstLine, fullTime } from "../text.ts";
+import { fullTime, readable } from "../text.ts";
 import { Coded, CopyButton, Tabs, Text, WhyList } from "../ui/parts.tsx";
 import { CloseDetails } from "../ui/page.tsx";
 import { Show, useLoaded } from "../ui/states.tsx";
@@ -33,19 +33,13 @@ export function EventDetails({ event, agent, extra }: EventProps): JSX.Element {
               <>
                 <div>
                   <h2 class="sect">Event {it.event}, {fullTime(it.at)}</h2>
-                  <p><Coded text={it.text} /></p>
+                  <p><Coded text={readable(it.text)} /></p>
                 </div>
                 <div>
                   <h2 class="sect">Why</h2>
                   {it.why.length > 0 ? <WhyList items={it.why} of={agent} /> : <p class="dim">The journal gives no reason for this event: it came from outside.</p>}
                 </div>
-                {it.changes.length > 0 && (
-                  <div>
-                    <h2 class="sect">What it changed</h2>
-                    <ul class="stack tight any">{it.changes.map((change) => <li><Text text={sentence(change)} /></li>)}</ul>
-                  </div>
-                )}
-                <a class="quiet" href={address("journal", it.event, { agent })}>See it in the journal</a>
+                <a href={address("journal", it.event, { agent })}>What it changed, and what it knew then</a>
                 {extra}
               </>
             ) : tab.value === "Recalled" ? <Recalled task={it.turn} agent={agent} /> : tab.value === "Seen" ? <Seen event={event} agent={agent} /> : (
@@ -61,18 +55,6 @@ export function EventDetails({ event, agent, extra }: EventProps): JSX.Element {
   );
 }
 
-/** A change of an event in words, whatever its form: the kind of change, then its fields, the long ones cut. */
-export function sentence(change: unknown): string {
-  if (typeof change === "string") return change;
-  const { change: kind, ...fields } = (change ?? {}) as Record<string, unknown>;
-  const words = (value: unknown): string => {
-    if (value !== null && typeof value === "object") return Object.entries(value).map(([name, it]) => `${name} ${words(it)}`).join(", ");
-    return typeof value === "number" && !Number.isInteger(value) ? value.toFixed(2) : firstLine(String(value), 80);
-  };
-  const rest = Object.entries(fields).map(([name, value]) => `${name} ${words(value)}`).join(", ");
-  return typeof kind === "string" ? `${kind}${rest === "" ? "" : `: ${rest}`}` : rest;
-}
-
 /** What the agent remembered for the request that an event belongs to. */
 function Recalled({ task, agent }: { task: string | undefined; agent: string | undefined }): JSX.Element {
   const found = useLoaded(async () => (task ? await read("getMemoryContext", { task_id: task, agent }) : null), [task, agent]);
@@ -84,7 +66,7 @@ function Recalled({ task, agent }: { task: string | undefined; agent: string | u
         return (
           <ul class="recs">
             {records.map((record) => (
-              <li><a class="rec" href={address("memory", record.id, { agent })}><p><Text text={record.content} /></p><span class="meta"><Text text={[record.source, record.layer, record.score === undefined ? undefined : `score ${record.score.toFixed(2)}`].filter(Boolean).join(" · ")} /></span></a></li>
+              <li><a class="rec" href={address("memory", record.id, { agent })}><p><Text text={readable(record.content)} /></p><span class="meta"><Text text={[record.source, record.layer, record.score === undefined ? undefined : `score ${record.score.toFixed(2)}`].filter(Boolean).join(" · ")} /></span></a></li>
             ))}
           </ul>
         );

@@ -1,9 +1,7 @@
 /** The keys of the page. Single letters work outside of fields, and can be switched off. */
 import { signal } from "@preact/signals";
-import type { JSX } from "preact";
-import { detailsOpen, preferences, prefer, shownEvent, waiting } from "../state/app.ts";
+import { detailsOpen, preferences, shownEvent, waiting } from "../state/app.ts";
 import { go, route } from "../state/route.ts";
-import { Dialog, IconButton } from "../ui/parts.tsx";
 import { openPalette, paletteOpen } from "./palette.tsx";
 import { PLACES } from "./places.ts";
 
@@ -37,6 +35,11 @@ function heard(e: KeyboardEvent): void {
     return;
   }
   if (document.querySelector("dialog[open]") || paletteOpen.peek()) return;
+  if ((e.metaKey || e.ctrlKey) && !e.shiftKey && !e.altKey && e.key.toLowerCase() === "z" && !isTyping(e)) {
+    e.preventDefault();
+    if (!e.repeat) void import("./undo.ts").then((it) => it.undoLast(), () => {});
+    return;
+  }
   if (e.key === "Escape") {
     if (detailsOpen.peek() || shownEvent.peek()) {
       detailsOpen.value = false;
@@ -89,24 +92,4 @@ function heard(e: KeyboardEvent): void {
 export function listenToKeys(): () => void {
   addEventListener("keydown", heard);
   return () => removeEventListener("keydown", heard);
-}
-
-const LIST: [string, string][] = [
-  ["Ctrl K", "go to, do, find"], ["?", "this list"], ["/", "write"], ["Enter", "send"], ["Shift Enter", "new line"],
-  ["J", "next"], ["K", "previous"], ["N", "next question"], ["A", "approve"], ["E", "edit first"], ["R", "reject"],
-  ["X", "take a part or not"], ["Y", "why"], ["D", "details"], ["Esc", "close"], ["Esc Esc", "stop the agent"],
-];
-
-export function Keys(): JSX.Element {
-  const close = () => { keysOpen.value = false; };
-  return (
-    <Dialog label="Keys" close={close}>
-      <div class="row dlghead"><h2 class="t5 grow">Keys</h2><IconButton icon="no" label="Close" onClick={close} /></div>
-      <div class="keys">
-        {LIST.map(([key, what]) => <div><span>{what}</span>{key.split(" ").map((it) => <kbd>{it}</kbd>)}</div>)}
-        {PLACES.map((it) => <div><span>{it.label}</span><kbd>G</kbd><kbd>{it.key.toUpperCase()}</kbd></div>)}
-      </div>
-      <label class="tick dlgfoot"><input type="checkbox" checked={preferences.value.letters} onChange={(e) => prefer({ letters: e.currentTarget.checked })} />Single letters are keys</label>
-    </Dialog>
-  );
 }

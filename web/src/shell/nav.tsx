@@ -1,7 +1,7 @@
 /** The navigation: the agent, the places, the conversations; on phones a bar at the foot. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { agentName, agentStatus, isDark, may, prefer, waiting } from "../state/app.ts";
+import { agentName, agentStatus, isDark, onlySession, prefer, waiting } from "../state/app.ts";
 import { address, go, route } from "../state/route.ts";
 import { lastSession, sessions, sessionsKnown } from "../state/sessions.ts";
 import { shortTime, spelled } from "../text.ts";
@@ -9,7 +9,7 @@ import { Icon, type Mood, Sign } from "../ui/icons.tsx";
 import { Dialog, IconButton, Text, When } from "../ui/parts.tsx";
 import { openKeys } from "./keys.tsx";
 import { openPalette } from "./palette.tsx";
-import { type Place, PLACES, placeOf } from "./places.ts";
+import { offeredPlaces, type Place, placeOf } from "./places.ts";
 
 /** What the agent does, in words and as the mood of its sign. */
 export function moodOf(state: string | undefined, paused: boolean | undefined, asks: number): [Mood, string] {
@@ -43,7 +43,8 @@ function PlaceLink({ place }: { place: Place }): JSX.Element {
 export function Nav(): JSX.Element {
   const status = agentStatus.value;
   const [mood, words] = moodOf(status?.state, status?.paused, waiting.value.length);
-  const offered = PLACES.filter((it) => it.name !== "settings" && (!it.needs || may(it.needs)));
+  const offered = offeredPlaces().filter((it) => it.name !== "settings");
+  const guest = onlySession.value !== undefined;
   const groups = ["", "Its mind", "Its world"] as const;
   return (
     <nav class="nav" aria-label="Places">
@@ -54,13 +55,13 @@ export function Nav(): JSX.Element {
       </button>
       {groups.map((group) => (
         <>
-          {group && <div class="group" aria-hidden="true">{group}</div>}
-          <ul class="list" aria-label={group || "Work"}>{offered.filter((it) => it.group === group).map((it) => <li><PlaceLink place={it} /></li>)}</ul>
+          {group && !guest && <div class="group" aria-hidden="true">{group}</div>}
+          {(group === "" || !guest) && <ul class="list" aria-label={group || "Work"}>{offered.filter((it) => it.group === group).map((it) => <li><PlaceLink place={it} /></li>)}</ul>}
         </>
       ))}
       <Conversations />
       <div class="me">
-        <div class="grow"><PlaceLink place={placeOf("settings")} /></div>
+        <div class="grow">{!guest && <PlaceLink place={placeOf("settings")} />}</div>
         <IconButton icon="sun" label="Light or dark" onClick={() => prefer({ theme: isDark() ? "light" : "dark" })} />
         <IconButton icon="help" label="Keys" class="hide-m" onClick={openKeys} />
       </div>
@@ -74,8 +75,8 @@ function Conversations(): JSX.Element {
     <div class="talks">
       <header>
         <span class="grow">Conversations</span>
-        <IconButton icon="find" label="Search in all conversations" small onClick={() => openPalette()} />
-        <IconButton icon="plus" label="New conversation" small onClick={() => go("chat")} />
+        {onlySession.value === undefined && <IconButton icon="find" label="Search in all conversations" small onClick={() => openPalette()} />}
+        {onlySession.value === undefined && <IconButton icon="plus" label="New conversation" small onClick={() => go("chat")} />}
       </header>
       <ul class="list scroll">
         {sessions.value.slice(0, 60).map((it) => (
@@ -95,8 +96,9 @@ function Conversations(): JSX.Element {
 /** The bar at the foot of a phone. */
 export function TabBar(): JSX.Element {
   const more = useSignal(false);
-  const shown = ["chat", "questions", "files", "memory"] as const;
-  const rest = PLACES.filter((it) => !(shown as readonly string[]).includes(it.name) && (!it.needs || may(it.needs)));
+  const offered = offeredPlaces();
+  const shown = (["chat", "questions", "files", "memory"] as const).filter((name) => offered.some((it) => it.name === name));
+  const rest = offered.filter((it) => !(shown as readonly string[]).includes(it.name));
   const number = waiting.value.length;
   return (
     <>
@@ -110,7 +112,7 @@ export function TabBar(): JSX.Element {
             </a>
           );
         })}
-        <button type="button" aria-expanded={more.value} onClick={() => (more.value = true)}><Icon name="menu" />More</button>
+        {rest.length > 0 && <button type="button" aria-expanded={more.value} onClick={() => (more.value = true)}><Icon name="menu" />More</button>}
       </nav>
       {more.value && (
         <Dialog label="More places" class="sheet-up" close={() => (more.value = false)}>

@@ -11,7 +11,7 @@ import { Icon, type IconName } from "../ui/icons.tsx";
 import { Dialog, Text } from "../ui/parts.tsx";
 import { notify } from "../ui/say.ts";
 import { refusal } from "../api/refusal.ts";
-import { PLACES } from "./places.ts";
+import { offeredPlaces } from "./places.ts";
 
 export const paletteOpen = signal(false);
 export const openPalette = (): void => { paletteOpen.value = true; };
@@ -47,7 +47,7 @@ function entries(): Entry[] {
   const others = agents.peek().length > 1 ? agents.peek() : [];
   return [
     { icon: "plus", text: "New conversation", hint: "", run: () => go("chat") },
-    ...PLACES.map((it): Entry => ({ icon: it.icon, text: it.label, hint: `G ${it.key.toUpperCase()}`, run: () => go(it.name) })),
+    ...offeredPlaces().map((it): Entry => ({ icon: it.icon, text: it.label, hint: `G ${it.key.toUpperCase()}`, run: () => go(it.name) })),
     ...others.map((it): Entry => ({ icon: "agents", text: `Talk with ${it.name || it.id}`, hint: it.id, run: () => go("chat", undefined, { agent: it.id === "default" ? "" : it.id }) })),
     { icon: paused ? "play" : "pause", text: paused ? "Let the agent go on" : "Pause the agent", hint: "", run: () => void pauseOrGoOn(paused) },
     { icon: "sun", text: "Light or dark", hint: "", run: () => prefer({ theme: isDark() ? "light" : "dark" }) },

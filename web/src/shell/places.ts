@@ -1,5 +1,6 @@
 /** The places of the page: their names, icons, keys, and the code of each, loaded when it is first opened. */
 import type { ComponentType } from "preact";
+import { may, onlySession } from "../state/app.ts";
 import type { PlaceName } from "../state/route.ts";
 import type { IconName } from "../ui/icons.tsx";
 import Chat from "../views/chat/index.tsx";
@@ -40,5 +41,8 @@ export const PLACES: readonly Place[] = [
   { name: "wire", label: "Wire", icon: "wire", key: "w", group: "Its world", needs: "operate", ...lazy(() => import("../views/wire/index.tsx")) },
   { name: "settings", label: "Settings", icon: "gear", key: "s", group: "", ...lazy(() => import("../views/settings/index.tsx")) },
 ];
+
+/** The places that the caller may go to. With a link for one conversation that is the chat, and its questions if they may be answered. */
+export const offeredPlaces = (): readonly Place[] => PLACES.filter((it) => (onlySession.value === undefined ? !it.needs || may(it.needs) : it.name === "chat" || (it.name === "questions" && may("approve"))));
 
 export const placeOf = (name: PlaceName): Place => PLACES.find((it) => it.name === name)!;

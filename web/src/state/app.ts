@@ -14,6 +14,10 @@ route.value = readRoute(location.hash);
 export const read: Connection["read"] = (name, args) => connection.read(name, args);
 /** Changes something at the server, once. */
 export const change: Connection["change"] = (name, args) => connection.change(name, args);
+/** The only conversation that may be seen, with a link that was made for one. */
+export const onlySession = computed(() => connection.me.value?.session);
+/** Whether something may be said and changed at all. */
+export const mayChange = computed(() => connection.me.value?.read_only !== true);
 export const may = (permission: string): boolean => connection.may(permission);
 
 /** The name of the caller without what it came over, for faces and labels. */

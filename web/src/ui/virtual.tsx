@@ -96,6 +96,7 @@ interface LogProps<T extends LogItem> {
 export function VirtualLog<T extends LogItem>({ items, version, label, render, estimate, tail, handle, onPinned, class: more }: LogProps<T>): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
+  const thread = useRef<HTMLDivElement>(null);
   const heights = useRef(new Heights());
   const pinned = useRef(true);
   const own = useRef(false);
@@ -174,6 +175,8 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
   });
   useSize(box, () => { look(); measure(); });
   useSize(body, measure, elements);
+  // What stands below the parts may grow by itself.
+  useSize(thread, () => { if (pinned.current) scrollTo(box.current?.scrollHeight ?? 0); });
 
   if (handle) {
     handle.current = {
@@ -210,7 +213,7 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
       onTouchMove={(e) => { if ((e.touches[0]?.clientY ?? 0) > touched.current + 4) setPinned(false); }}
       onPointerDown={(e) => { if (e.target === box.current) setPinned(false); }}
     >
-      <div class="thread">
+      <div class="thread" ref={thread}>
         <div class="vlog" ref={body} style={{ height: `${heights.current.total()}px` }}>
           {items.slice(from, to).map((item, at) => (
             <LogPart key={item.key} item={item} version={item.version} render={render} elements={elements.current} top={heights.current.before(from + at)} />

@@ -6,7 +6,6 @@ import { EventDetails } from "../../shell/details.tsx";
 import { EventLink, Text } from "../../ui/parts.tsx";
 import { Aside } from "../../ui/page.tsx";
 import { agentStatus, may } from "../../state/app.ts";
-import { Tokens } from "./tokens.tsx";
 import { Icon } from "../../ui/icons.tsx";
 
 /** The event that matters most at the moment: what waits, else the last answer. */
@@ -22,9 +21,6 @@ export function ChatAside({ chat }: { chat: Chat; version: number }): JSX.Elemen
   const event = mainEvent(chat);
   const files = [...chat.conversation.files].reverse();
   const plan = plansOf(chat);
-  const idle = chat.conversation.restored && chat.conversation.task === undefined;
-  const last = chat.conversation.parts.at(-1);
-  const first = last && chat.conversation.parts.findLast((it) => it.kind === "user" && it.task === last.task);
   const extra = (
     <>
       {plan.length > 0 && (
@@ -41,7 +37,6 @@ export function ChatAside({ chat }: { chat: Chat; version: number }): JSX.Elemen
           </ul>
         </div>
       )}
-      {idle && last?.task && may("operate") && <Tokens task={last.task} since={first?.event ?? last.event} agent={chat.agent} />}
     </>
   );
   if (event === null || !may("operate")) return <Aside title="Why"><p class="dim">When the agent asks, acts or answers, the reasons stand here, each with the event of the journal that it rests on.</p><div class="stack loose">{extra}</div></Aside>;

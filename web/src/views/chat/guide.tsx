@@ -1,6 +1,7 @@
 /** What one may do next, in the first conversations: the short way from a first change to why the agent asked. */
 import type { JSX } from "preact";
 import type { Chat } from "../../state/chat.ts";
+import { mayChange } from "../../state/app.ts";
 import { address } from "../../state/route.ts";
 import { sessions } from "../../state/sessions.ts";
 import { Icon } from "../../ui/icons.tsx";
@@ -10,7 +11,7 @@ const WHY = "why did you ask me?";
 
 /** Shown below the last answer, while the reader has few conversations. */
 export function Guide({ chat, idle }: { chat: Chat; idle: boolean }): JSX.Element | null {
-  if (!idle || sessions.value.length > 3) return null;
+  if (!idle || !mayChange.value || sessions.value.length > 3) return null;
   const { parts } = chat.conversation;
   const last = parts.at(-1);
   if (last?.kind !== "answer" || parts.length > 40) return null;

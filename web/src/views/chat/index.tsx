@@ -6,13 +6,14 @@ import { refusal } from "../../api/refusal.ts";
 import { onKey } from "../../shell/keys.tsx";
 import type { ViewProps } from "../../shell/places.ts";
 import { modelWords } from "../../shell/status.tsx";
-import { agents, agentName, change, read } from "../../state/app.ts";
+import { agents, agentName, may, mayChange, onlySession } from "../../state/app.ts";
 import { type Chat as OpenChat, chatOf } from "../../state/chat.ts";
 import type { AnswerPart, Attachment, Part, UserPart } from "../../state/conversation.ts";
 import { address, agent, go } from "../../state/route.ts";
-import { lastSession, readSessions, sessions } from "../../state/sessions.ts";
+import { lastSession, sessions } from "../../state/sessions.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { Button, Dialog, IconButton, Text } from "../../ui/parts.tsx";
+import { later } from "../../ui/later.tsx";
+import { Button, IconButton, Text } from "../../ui/parts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Fault, Loading } from "../../ui/states.tsx";
 import { notify, say } from "../../ui/say.ts";
@@ -21,8 +22,11 @@ import { ChatAside } from "./aside.tsx";
 import { Composer } from "./composer.tsx";
 import { Guide } from "./guide.tsx";
 import { LivePart, PartView, Working } from "./parts.tsx";
-import { Share } from "./share.tsx";
+import { Tokens } from "./tokens.tsx";
 import { Welcome } from "./welcome.tsx";
+
+const Share = later(() => import("./share.tsx"));
+const More = later(() => import("./more.tsx"));
 
 /** What the composer of a new conversation begins with, when it branches from another one. */
 let carried: { text: string; attachments: Attachment[]; number: number } | null = null;
@@ -137,25 +141,28 @@ function Conversation({ id, message }: { id: string; message: string | undefined
   };
 
   const last = parts.at(-1);
+  const asked = last && (parts.findLast((it) => it.kind === "user" && it.task === last.task) as UserPart | undefined);
   const first = !last || last.kind === "user" || last.kind === "note";
   const quiet = last?.kind === "steps" && last.steps.some((it) => it.state === "running");
   const tail = (
     <>
       {conversation.live && <LivePart live={conversation.live} first={first} />}
+      {asked?.task && !busy && !conversation.live && last?.kind === "answer" && may("operate") && <Tokens key={asked.task} task={asked.task} since={asked.event} agent={chat.agent} />}
       <Guide chat={chat} idle={!busy && !conversation.live} />
       {!conversation.live && busy && conversation.state !== "awaiting_approval" && !quiet && <Working state={conversation.state} progress={conversation.progress} first={first} since={Date.parse(last?.at ?? "") || Date.now()} />}
     </>
   );
   const fault = chat.fault.value;
+  const close = () => { dialog.value = null; };
   return (
     <Page
       title={title} aside={<ChatAside chat={chat} version={version} />}
-      actions={
+      actions={onlySession.value === undefined && (
         <>
           <IconButton icon="link" label="Share this conversation" onClick={() => (dialog.value = "share")} />
           <IconButton icon="more" label="More" aria-haspopup="dialog" onClick={() => (dialog.value = "more")} />
         </>
-      }
+      )}
     >
       {fault && parts.length === 0 ? <div class="body"><Fault error={new Error(fault)} kept="Nothing was changed." /></div> : !conversation.restored && parts.length === 0 ? <div class="body"><Loading lines={4} /></div> : (
         <VirtualLog
@@ -164,9 +171,9 @@ function Conversation({ id, message }: { id: string; message: string | undefined
         />
       )}
       <div class="newest">{!pinned.value && <Button small icon="down" class="fresh" onClick={() => log.current?.toEnd()}>Newest</Button>}</div>
-      <Composer name={id} send={(text, attachments) => { chat.send(text, attachments); log.current?.toEnd(); }} stop={busy ? stop : null} tags={<Tags />} given={given.value} autoFocus />
-      {dialog.value === "share" && <Share id={id} title={title} close={() => (dialog.value = null)} />}
-      {dialog.value === "more" && <More chat={chat} title={title} close={() => (dialog.value = null)} />}
+      {!mayChange.value ? <div class="looking"><Icon name="eye" small /> You may look at this conversation, not write in it.</div> : <Composer name={id} send={(text, attachments) => { chat.send(text, attachments); log.current?.toEnd(); }} stop={busy ? stop : null} tags={<Tags />} given={given.value} autoFocus />}
+      {dialog.value === "share" && <Share id={id} title={title} close={close} failed={close} />}
+      {dialog.value === "more" && <More chat={chat} title={title} close={close} failed={close} />}
     </Page>
   );
 }
@@ -210,62 +217,4 @@ export function transcript(parts: readonly Part[], name: string): string {
     else if (part.kind === "answer") said.push(`**${name}:** ${part.text}`);
   }
   return said.join("\n\n");
-}
-
-/** What else can be done with a conversation. */
-function More({ chat, title, close }: { chat: OpenChat; title: string; close: () => void }): JSX.Element {
-  const name = useSignal(title);
-  const rename = async () => {
-    close();
-    try {
-      await change("patchSessionsById", { id: chat.id, agent: chat.agent, title: name.value.trim() });
-      readSessions();
-    } catch (error) {
-      notify(refusal(error).message);
-    }
-  };
-  const save = async (format: "markdown" | "json") => {
-    close();
-    try {
-      const content = await read("getSessionsByIdExport", { id: chat.id, agent: chat.agent, format });
-      download(`${title.replace(/[^\w -]+/g, "").trim() || "conversation"}.${format === "json" ? "json" : "md"}`, typeof content === "string" ? content : JSON.stringify(content, null, 2));
-    } catch (error) {
-      notify(refusal(error).message);
-    }
-  };
-  const archive = async () => {
-    close();
-    try {
-      await change("patchSessionsById", { id: chat.id, agent: chat.agent, archived: true });
-      readSessions();
-      go("chat");
-      notify("Put away.", "Undo", () => void change("patchSessionsById", { id: chat.id, agent: chat.agent, archived: false }).then(readSessions));
-    } catch (error) {
-      notify(refusal(error).message);
-    }
-  };
-  return (
-    <Dialog label="More" close={close}>
-      <form class="dlg" onSubmit={(e) => { e.preventDefault(); void rename(); }}>
-        <h2 class="t5">This conversation</h2>
-        <div class="row"><label class="field grow"><input aria-label="Title" value={name.value} onInput={(e) => (name.value = e.currentTarget.value)} /></label><button class="b" type="submit" disabled={name.value.trim() === "" || name.value === title}>Rename</button></div>
-        <div class="row wrap">
-          <Button icon="save" onClick={() => void save("markdown")}>Save as Markdown</Button>
-          <Button icon="save" onClick={() => void save("json")}>Save as JSON</Button>
-          <Button onClick={() => void archive()}><Icon name="files" small />Put away</Button>
-          <Button look="bare" onClick={close}>Close</Button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
-
-/** Has the browser save a text as a file. */
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

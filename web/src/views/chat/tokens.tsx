@@ -4,7 +4,7 @@ import { read } from "../../state/app.ts";
 import { count, grouped } from "../../text.ts";
 import { useLoaded } from "../../ui/states.tsx";
 
-/** A line for the last request; nothing where no model was asked. */
+/** A line below the last answer; nothing where no model was asked. */
 export function Tokens({ task, since, agent }: { task: string; since: number; agent: string | undefined }): JSX.Element | null {
   const used = useLoaded(async () => {
     const { events } = await read("getJournal", { agent, after: Math.max(0, since - 1), limit: 200 });
@@ -13,5 +13,5 @@ export function Tokens({ task, since, agent }: { task: string; since: number; ag
   }, [task, since, agent]);
   const now = used.state.value;
   if (now.kind !== "there" || now.value.tokens === 0) return null;
-  return <p class="dim t2">This request took {grouped(now.value.tokens)} tokens in {count(now.value.thoughts, "thought")}.</p>;
+  return <p class="spent dim t2">{grouped(now.value.tokens)} tokens in {count(now.value.thoughts, "thought")}</p>;
 }

@@ -20,7 +20,7 @@ export function changeSays(change: Fields): [name: string, says: string] {
     case "law": return ["law", `became ${cut(change["hash"], 12)} (${cut(change["by"])}): ${cut(change["why"])}`];
     case "law-kept": return ["law", `stayed as it is: ${cut(change["why"])}`];
     case "law-proposed": return ["proposals", `+ proposal ${text(of(change, "proposed", "proposal") ?? "")}`];
-    case "gate": return ["proposals", cut(change["step"])];
+    case "gate": return ["proposals", of(change, "step", "scored") === undefined ? cut(change["step"]) : "the request counts for their tests"];
     case "opened": return ["requests", `+ ${cut(of(change, "turn", "heard", "text") ?? of(change, "turn", "text"))}`];
     case "stage": return ["request", `is ${cut(change["stage"])}`];
     case "found": return ["recalled", `${Array.isArray(change["found"]) ? change["found"].length : 0} records`];

@@ -7,7 +7,7 @@ import { onKey } from "../../shell/keys.tsx";
 import type { ViewProps } from "../../shell/places.ts";
 import { detailsOpen, read } from "../../state/app.ts";
 import { agent, go } from "../../state/route.ts";
-import { count, dayAndTime, firstLine, fullTime, withoutEscapes } from "../../text.ts";
+import { count, dayAndTime, firstLine, fullTime, readable, withoutEscapes } from "../../text.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Button, Coded, Field, IconButton, Text } from "../../ui/parts.tsx";
@@ -139,7 +139,7 @@ function EventRow({ row, current, later, open }: { row: Extract<Row, { record: u
     <button type="button" class={`jr ${look.tone}${later ? " later" : ""}`} aria-current={current ? "true" : undefined} onClick={() => open(it.event)}>
       <time dateTime={it.at} title={fullTime(it.at)}>{seconds(it.at)}</time>
       <Icon name={look.icon} small />
-      <span class="clip"><Coded text={firstLine(withoutEscapes(it.text), 300)} /></span>
+      <span class="clip"><Coded text={firstLine(readable(withoutEscapes(it.text)), 300)} /></span>
       <span class="jn">{it.event}</span>
     </button>
   );

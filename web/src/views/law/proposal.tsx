@@ -101,6 +101,7 @@ export function ProposalCard({ it, agent, changed, edit, undo }: CardProps): JSX
   const reason = useSignal("");
   const field = useRef<HTMLInputElement>(null);
   const waits = it.standing === "awaiting-approval";
+  const mayEnd = waits || it.standing === "rate-limited";
   const allowed = may("operate");
   const standing = standingOf(it.standing);
 
@@ -143,13 +144,13 @@ export function ProposalCard({ it, agent, changed, edit, undo }: CardProps): JSX
   keys.current = { adopt, ask, edit };
   useEffect(() => onKey((key) => {
     // A key answers only what has been in sight for a moment.
-    if (!waits || !allowed || performance.now() - shown.current < 600) return false;
-    if (key === "a") void keys.current.adopt();
-    else if (key === "e") keys.current.edit(it);
+    if (!mayEnd || !allowed || performance.now() - shown.current < 600) return false;
+    if (key === "a" && waits) void keys.current.adopt();
+    else if (key === "e" && waits) keys.current.edit(it);
     else if (key === "r") keys.current.ask();
     else return false;
     return true;
-  }), [it.proposal, waits, allowed]);
+  }), [it.proposal, mayEnd, waits, allowed]);
 
   const title = `proposal-${it.proposal}`;
   return (
@@ -163,9 +164,9 @@ export function ProposalCard({ it, agent, changed, edit, undo }: CardProps): JSX
       </header>
       <div class="prop"><ProposalBody it={it} agent={agent} /></div>
       {!waits && <p class="prop dim first"><Text text={it.says} />.</p>}
-      {waits && (
+      {mayEnd && (
         <footer>
-          <p class="t2 soft first"><Text text={it.says} />. One click undoes it later.</p>
+          {waits && <p class="t2 soft first"><Text text={it.says} />. One click undoes it later.</p>}
           {refused.value && <Note tone="bad" icon="no"><b><Text text={refused.value} /></b> The law is as it was.</Note>}
           {!allowed ? <Note icon="lock"><b>You may look, not decide. </b>Deciding about the law needs the permission to operate the server.</Note> : asking.value ? (
             <form class="why-no" onSubmit={(e) => { e.preventDefault(); if (reason.value.trim() !== "") void reject(); }}>
@@ -175,10 +176,10 @@ export function ProposalCard({ it, agent, changed, edit, undo }: CardProps): JSX
             </form>
           ) : (
             <div class="row wrap">
-              <Button look="main" icon="ok" disabled={busy.value !== ""} onClick={() => void adopt()}>Adopt</Button>
-              <Button icon="pen" disabled={busy.value !== ""} onClick={() => edit(it)}>Change it first…</Button>
+              {waits && <Button look="main" icon="ok" disabled={busy.value !== ""} onClick={() => void adopt()}>Adopt</Button>}
+              {waits && <Button icon="pen" disabled={busy.value !== ""} onClick={() => edit(it)}>Change it first…</Button>}
               <Button look="warn" disabled={busy.value !== ""} onClick={ask}>Reject…</Button>
-              <Button look="bare" icon="redo" disabled={busy.value !== ""} onClick={() => void test()}>{busy.value === "test" ? "Testing" : "Test again"}</Button>
+              {waits && <Button look="bare" icon="redo" disabled={busy.value !== ""} onClick={() => void test()}>{busy.value === "test" ? "Testing" : "Test again"}</Button>}
             </div>
           )}
         </footer>

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { refusal } from "../../api/refusal.ts";
 import { change, displayName, may, myName, read } from "../../state/app.ts";
 import { address } from "../../state/route.ts";
-import { count, fullTime } from "../../text.ts";
+import { count, fullTime, readable } from "../../text.ts";
 import { Sign } from "../../ui/icons.tsx";
 import { Aside } from "../../ui/page.tsx";
 import { Bar, Button, CopyButton, Dialog, Facts, Note, Tag, Text, WhyList } from "../../ui/parts.tsx";
@@ -44,7 +44,7 @@ export function RecordDetails({ record, agent, known, changed }: RecordProps): J
             {record.doubt && <Tag tone="bad">in doubt</Tag>}
             {record.everybody && <Tag>seen by all callers</Tag>}
           </div>
-          <p class="t4 said"><Text text={record.text} /></p>
+          <p class="t4 said"><Text text={readable(record.text)} /></p>
           {record.doubt && (
             <Note tone="bad" icon="no">
               <b>Something surer contradicts it. </b>
@@ -123,7 +123,7 @@ function FromJournal({ id, agent }: { id: string; agent: string | undefined }): 
   const why = useLoaded(() => read("getAgentWhy", { agent, question: id }), [id, agent]);
   return (
     <Show of={why} lines={2}>
-      {(it) => it.because.length > 0 ? <WhyList items={it.because} of={agent} /> : <p class="dim">The journal does not mention it: it is older than the journal, or part of the law.</p>}
+      {(it) => it.because.length > 0 ? <WhyList items={it.because} of={agent} /> : <p class="dim">The journal gives no other reason for it.</p>}
     </Show>
   );
 }

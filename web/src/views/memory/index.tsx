@@ -7,7 +7,7 @@ import { onKey } from "../../shell/keys.tsx";
 import type { ViewProps } from "../../shell/places.ts";
 import { detailsOpen } from "../../state/app.ts";
 import { agent, go } from "../../state/route.ts";
-import { count, duration, firstLine, grouped } from "../../text.ts";
+import { count, duration, firstLine, grouped, readable } from "../../text.ts";
 import { Icon, Sign } from "../../ui/icons.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Button, Field, IconButton, Tag, Text } from "../../ui/parts.tsx";
@@ -147,7 +147,7 @@ export default function Memory({ id, query }: ViewProps): JSX.Element {
             <button type="button" class="rec mem-rec" aria-pressed={it.id === chosen?.id} onClick={() => open(it.id)}>
               <span class="row">
                 <Sign size={14} clear={clearOf(it.layer)} mood={it.doubt ? "bad" : "calm"} />
-                <span class="grow clip"><Text text={firstLine(it.text, 240)} /></span>
+                <span class="grow clip"><Text text={firstLine(readable(it.text), 240)} /></span>
                 {it.score !== undefined && <span class="num dim t1">{it.score.toFixed(2)}</span>}
               </span>
               <span class="row rec-2">

@@ -101,7 +101,8 @@ function Body({ asked, draft, open }: { asked: Asked; draft: Draft; open: boolea
   }
   if (draft.diff) {
     const parts = open && draft.canTakeParts;
-    return <DiffView diff={draft.diff} odd={draft.odd} {...(parts ? { taken: draft.taken.value, toggle: (at: number) => draft.toggle(at) } : decisionKinds.get(asked.id) === "part" ? { taken: draft.taken.value } : {})} />;
+    const diff = decisionKinds.get(asked.id) === "edited" ? (draft.editedDiff ?? draft.diff) : draft.diff;
+    return <DiffView diff={diff} odd={draft.odd} {...(open && draft.canEditParts ? { edits: draft.edits.value, edit: (at: number, text?: string | null) => draft.editPart(at, text) } : {})} {...(parts ? { taken: draft.taken.value, toggle: (at: number) => draft.toggle(at) } : decisionKinds.get(asked.id) === "part" ? { taken: draft.taken.value } : {})} />;
   }
   const { input, preview } = asked;
   if (typeof input["command"] === "string") {
@@ -159,13 +160,13 @@ function Foot({ asked, draft }: { asked: Asked; draft: Draft }): JSX.Element {
       </footer>
     );
   }
-  const edited = draft.edited.value !== null;
+  const edited = draft.isEdited;
   const partial = draft.isPartial;
   const label = edited ? "Approve as edited" : partial ? `Approve ${draft.taken.value.size} of ${draft.parts}` : draft.odd ? "Approve it as it is" : "Approve";
   const none = partial && draft.taken.value.size === 0;
   const once = edited || partial || draft.odd;
   const scope = once ? "once" : draft.scope.value;
-  const oddEdit = edited && hasHidden(draft.edited.value ?? "");
+  const oddEdit = edited && [draft.edited.value ?? "", ...draft.edits.value.values()].some(hasHidden);
   const choice = (value: Scope, text: string) => (
     <label><input type="radio" name={`scope-${asked.id}`} value={value} checked={scope === value} disabled={once && value !== "once"} onChange={() => (draft.scope.value = value)} />{text}</label>
   );
@@ -186,7 +187,7 @@ function Foot({ asked, draft }: { asked: Asked; draft: Draft }): JSX.Element {
       </fieldset>
       <div class="row">
         <Button look={draft.odd && !edited ? undefined : "main"} icon="ok" disabled={busy || none} onClick={() => void approve(draft)}>{label}</Button>
-        <Button icon="pen" disabled={busy} onClick={(e) => { if (edited) draft.edited.value = null; else void edit(draft, e.currentTarget.closest(".ask")!); }}>{edited ? "Undo edits" : "Edit first"}</Button>
+        <Button icon="pen" disabled={busy} onClick={(e) => { if (edited) [draft.edited.value, draft.edits.value] = [null, new Map()]; else void edit(draft, e.currentTarget.closest(".ask")!); }}>{edited ? "Undo edits" : "Edit first"}</Button>
         <Button look="warn" disabled={busy} onClick={() => (draft.stage.value = "rejecting")}>Reject…</Button>
         {preferences.value.letters && <span class="end dim t2 hide-s row"><kbd>A</kbd>approve<kbd>E</kbd>edit<kbd>R</kbd>reject</span>}
       </div>
@@ -203,7 +204,7 @@ const focusOnce = (element: HTMLInputElement | null): void => {
 
 async function approve(draft: Draft): Promise<void> {
   if (draft.isPartial && draft.taken.peek().size === 0) return;
-  if (draft.edited.peek() !== null) decisionKinds.set(draft.asked.id, "edited");
+  if (draft.isEdited) decisionKinds.set(draft.asked.id, "edited");
   else if (draft.isPartial) decisionKinds.set(draft.asked.id, "part");
   else decisionKinds.delete(draft.asked.id);
   await draft.approve();

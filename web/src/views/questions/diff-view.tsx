@@ -39,15 +39,18 @@ interface DiffProps {
   /** The parts that are taken; without it all are, and there are no boxes. */
   taken?: ReadonlySet<number> | undefined;
   toggle?: ((at: number) => void) | undefined;
+  /** The parts that a person edits, and what to call with the text; null takes the edit back. */
+  edits?: ReadonlyMap<number, string> | undefined;
+  edit?: ((at: number, text?: string | null) => void) | undefined;
 }
 
-export function DiffView({ diff, odd = false, taken, toggle }: DiffProps): JSX.Element {
+export function DiffView({ diff, odd = false, taken, toggle, edits, edit }: DiffProps): JSX.Element {
   if (diff.hunks.length === 0) return <p class="pad dim">Nothing would change.</p>;
   return (
     <div class={preferences.value.diff === "unified" || diff.from === null || diff.to === null ? "diff uni" : "diff"}>
       {diff.hunks.map((hunk, at) => (
         <HunkView
-          hunk={hunk} odd={odd} off={taken !== undefined && !taken.has(at)} alone={diff.hunks.length === 1}
+          hunk={hunk} odd={odd} edited={edits?.get(at)} edit={edit && ((text) => edit(at, text))} off={taken !== undefined && !taken.has(at)} alone={diff.hunks.length === 1}
           label={toggle && taken ? <label class="tick grow"><input type="checkbox" data-hunk={at} checked={taken.has(at)} onChange={() => toggle(at)} /><span class="clip">Take: <LineText text={hunkWords(hunk)} odd={odd} /></span></label> : <span class="grow clip"><LineText text={hunkWords(hunk)} odd={odd} /></span>}
         />
       ))}
@@ -55,14 +58,20 @@ export function DiffView({ diff, odd = false, taken, toggle }: DiffProps): JSX.E
   );
 }
 
-function HunkView({ hunk, odd, off, alone, label }: { hunk: Hunk; odd: boolean; off: boolean; alone: boolean; label: ComponentChildren }): JSX.Element {
+function HunkView({ hunk, odd, off, alone, label, edited, edit }: { hunk: Hunk; odd: boolean; off: boolean; alone: boolean; label: ComponentChildren; edited: string | undefined; edit: ((text?: string | null) => void) | undefined }): JSX.Element {
   const all = useSignal(false);
   const rows = useMemo(() => rowsOf(hunk), [hunk]);
   const shown = all.value || rows.length <= MOST ? rows : rows.slice(0, MOST);
   return (
     <>
-      {!(alone && rows.every((it) => it.was === null)) && <div class="hunk">{label}<span class="dim t1">{hunkPlace(hunk)}</span></div>}
-      {shown.map((row) => <Line row={row} off={off} odd={odd} />)}
+      {!(alone && rows.every((it) => it.was === null)) && (
+        <div class="hunk">
+          {label}<span class="dim t1">{hunkPlace(hunk)}</span>
+          {edit && !off && !alone && <Button small look="bare" aria-label={`${edited === undefined ? "Edit" : "Undo the edit of"} ${hunkPlace(hunk)}`} onClick={() => (edited === undefined ? edit() : edit(null))}>{edited === undefined ? "Edit" : "Undo"}</Button>}
+        </div>
+      )}
+      {edited !== undefined && edit ? <textarea aria-label={`What ${hunkPlace(hunk)} would be`} spellcheck={false} dir="auto" autoFocus rows={Math.min(16, edited.split("\n").length + 1)} value={edited} onInput={(e) => edit(e.currentTarget.value)} />
+        : shown.map((row) => <Line row={row} off={off} odd={odd} />)}
       {shown.length < rows.length && <div class="hunk"><Button small onClick={() => (all.value = true)}>Show {count(rows.length - shown.length, "more line")}</Button></div>}
     </>
   );

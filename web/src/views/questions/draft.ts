@@ -1,7 +1,7 @@
 /** What a person has chosen on a question and not sent yet. It outlives the card, which comes and goes as the log scrolls. */
 import { signal, type Signal } from "@preact/signals";
 import { refusal } from "../../api/refusal.ts";
-import { applyDiff, diffOf, type FileDiff, parseDiff, takeHunks, writeDiff } from "../../diff.ts";
+import { applyDiff, diffOf, editHunks, type FileDiff, newLines, parseDiff, takeHunks, writeDiff } from "../../diff.ts";
 import { change, read } from "../../state/app.ts";
 import type { Asked } from "../../state/conversation.ts";
 import { valueHasHidden } from "../../text.ts";
@@ -16,6 +16,8 @@ export class Draft {
   readonly taken: Signal<ReadonlySet<number>>;
   /** The text as the person edits it; null: not edited. */
   readonly edited = signal<string | null>(null);
+  /** What the person wrote in place of single parts. */
+  readonly edits = signal<ReadonlyMap<number, string>>(new Map());
   readonly scope = signal<Scope>("once");
   readonly prefix: Signal<string>;
   readonly field: string | undefined;
@@ -39,6 +41,24 @@ export class Draft {
     return this.diff?.hunks.length ?? 0;
   }
 
+  /** Whether what would be done is another thing than was asked for, because the person wrote in it. */
+  get isEdited(): boolean {
+    return this.edited.value !== null || this.edits.value.size > 0;
+  }
+
+  /** Whether single parts can be edited: what would be written is known to the letter. */
+  get canEditParts(): boolean {
+    return this.diff !== null && !this.odd && (this.asked.skill === "file-edit" || this.content(new Set()) !== null);
+  }
+
+  /** Begins the edit of a part, changes it, or takes it back with null. */
+  editPart(at: number, text: string | null = newLines(this.diff!.hunks[at]!)): void {
+    const edits = new Map(this.edits.peek());
+    if (text === null) edits.delete(at);
+    else edits.set(at, text);
+    this.edits.value = edits;
+  }
+
   /** Whether some parts are left out. */
   get isPartial(): boolean {
     return this.edited.value === null && this.taken.value.size < this.parts;
@@ -60,7 +80,15 @@ export class Draft {
   content(taken: ReadonlySet<number>): string | null {
     const whole = this.asked.input["content"];
     if (!this.diff || typeof whole !== "string" || this.asked.input["append"] === true) return null;
-    return takeHunks(whole, this.diff.hunks, taken);
+    return takeHunks(whole, this.diff.hunks, taken, this.edits.value);
+  }
+
+  /** The change as it was approved, where the person edited what is written. */
+  get editedDiff(): FileDiff | null {
+    if (!this.diff) return null;
+    if (this.asked.skill === "file-edit") return this.edited.value === null ? { ...this.diff, hunks: editHunks(this.diff.hunks, this.taken.value, this.edits.value) } : this.diff;
+    const written = this.edited.value ?? this.content(this.taken.value);
+    return written === null ? this.diff : { ...this.diff, hunks: diffOf(this.content(new Set()) ?? "", written) };
   }
 
   /** The text that is edited: the content, the command, or the input as data. */
@@ -72,7 +100,7 @@ export class Draft {
     else if (skill === "file-edit" && this.diff) {
       try {
         const file = await read("getFilesContent", { agent: this.asked.agent, path: String(input["path"]) });
-        const after = applyDiff(file.content, this.diff.hunks.filter((_, at) => this.taken.peek().has(at)));
+        const after = applyDiff(file.content, editHunks(this.diff.hunks, this.taken.peek(), this.edits.peek()));
         this.#base = file.content;
         this.edited.value = after ?? String(input["diff"]);
         if (after === null) this.problem.value = "The file has changed since the question was asked, so the diff itself is edited.";
@@ -87,6 +115,10 @@ export class Draft {
     const { input, skill } = this.asked;
     const edited = this.edited.peek();
     if (edited === null) {
+      if (skill === "file-edit" && this.diff && this.edits.peek().size > 0) {
+        const { hunks: _, ...rest } = input;
+        return { ...rest, diff: writeDiff(String(input["path"]).replace(/^\/project\//, ""), editHunks(this.diff.hunks, this.taken.peek(), this.edits.peek())) };
+      }
       if (skill === "file-edit") return { ...input, hunks: [...this.taken.peek()].sort((a, b) => a - b).map((at) => at + 1) };
       return { ...input, content: this.content(this.taken.peek()) ?? input["content"] };
     }
@@ -104,7 +136,7 @@ export class Draft {
     const { id, agent } = this.asked;
     let given: Record<string, unknown> = { decision: "approve" };
     try {
-      if (this.edited.peek() !== null || this.isPartial) given = { decision: "modify", modified: this.modified() };
+      if (this.isEdited || this.isPartial) given = { decision: "modify", modified: this.modified() };
       else if (this.scope.peek() === "conversation") given = { decision: "session" };
       else if (this.scope.peek() === "prefix") given = { decision: "approve", prefix: this.prefix.peek(), field: this.field };
     } catch {

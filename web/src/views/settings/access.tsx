@@ -50,6 +50,7 @@ export function GrantsSection(): JSX.Element {
 /** What a link allows, in words. */
 function lends(it: Capability): string {
   const parts = [it.read_only ? "may look, and change nothing" : "may do what you may"];
+  if (it.session) parts.push("one conversation");
   if (it.task) parts.push(`one task, ${it.task}`);
   if (it.methods?.length) parts.push(`only ${it.methods.join(", ")}`);
   if (it.permissions.length > 0 && !it.read_only) parts.push(`with ${it.permissions.join(", ")}`);

@@ -74,7 +74,7 @@ function YouSection(): JSX.Element {
   return (
     <Section name="you" title="You">
       <div class="card">
-        <Option title={<Text text={displayName(me?.caller ?? "")} />} about={<>{me?.role ? <>role {me.role}: </> : "may "}<Text text={me?.permissions.join(", ") || "nothing beyond talking"} /></>}>
+        <Option title={<Text text={displayName(me?.caller ?? "")} />} about={<>{me?.role ? <>role {me.role}: </> : "may "}<Text text={me?.permissions.map((it) => it.replaceAll("_", " ")).join(", ") || "nothing beyond talking"} /></>}>
           {me?.expires && <Tag>{endsIn(me.expires)}</Tag>}
           {hello && !hello.open && <Button small onClick={() => connection.signOut()}>Sign out</Button>}
         </Option>

@@ -112,6 +112,8 @@ export function Shell({ terminal, lines, moments, changed }: ShellProps): JSX.El
         made.attached();
         for (const piece of early.current.splice(0)) draw(piece);
         ready.value = true;
+        // The button that opened it is gone: who pressed it types on.
+        if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) made.focus();
       },
       (error) => { loadFault.value = error; },
     );

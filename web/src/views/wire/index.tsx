@@ -122,6 +122,7 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
             {rows.length === 0 ? (
               <div class="body scroll">
                 {calls.value.length === 0 ? <Empty title="Nothing has gone by yet.">Each call on any protocol stands here the moment it has ended.</Empty>
+                  : !own.value && calls.value.every((it) => it.wire === "workspace") ? <Empty title="Only this page has called so far.">{count(calls.value.length, "call")} of its own went by. Those of other programs stand here as they come. <Button small onClick={() => (own.value = true)}>Show its own</Button></Empty>
                   : <Empty title="Nothing matches.">{count(calls.value.length, "call")} went by; the filter leaves none of them.</Empty>}
               </div>
             ) : (
