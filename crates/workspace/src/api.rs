@@ -31,6 +31,7 @@ pub mod files;
 pub mod journal;
 pub mod keys;
 pub mod memory;
+pub mod one_session;
 pub mod openapi;
 pub mod reply;
 pub mod rules;

@@ -23,6 +23,7 @@ use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
+use workspace::api::one_session::check_route;
 use workspace::door::DoorCaller;
 
 use crate::config::access::{self as config, Access, Keys, Kind, Tokens};
@@ -395,9 +396,8 @@ fn allowed(
         Ok(None) => return Ok(caller),
         Err(error) => return Err((caller, error)),
     };
-    let checked = rule.check(&caller);
-    // No route names a task.
-    match checked.and_then(|()| rule.check_task(&caller, None)) {
+    // No route names a task; some are open to a credential that was lent for a session.
+    match check_route(&rule, &caller, head.uri.path()) {
         Ok(()) => Ok(caller),
         Err(refusal) if refusal.has_no_credentials() => {
             Err((caller, door.without_credentials().into()))

@@ -17,6 +17,7 @@ use axum::routing::{delete, get, post};
 use serde_json::{Map, Value};
 
 use super::super::chat::incoming::read_decision;
+use super::one_session::covers;
 use super::reply::{
     Answered, GrantList, ListedGrant, Revoked, WaitingApproval, WaitingApprovals, WaitingQuestion,
 };
@@ -58,6 +59,10 @@ impl Waiting {
         is_for(&self.guarded.rights.caller(caller), owner)
     }
 
+    fn may_see_in(&self, caller: &Caller, owner: &str, session: &str) -> bool {
+        is_for_in(&self.guarded.rights.caller(caller), owner, session)
+    }
+
     /// The caller, with what its answer is recorded by.
     fn caller(&self, caller: &Caller) -> Principal {
         self.guarded.rights.caller(caller)
@@ -69,6 +74,11 @@ pub(crate) fn is_for(caller: &Principal, owner: &str) -> bool {
     caller.may(Permission::Operate) || caller.to_string() == owner
 }
 
+/// The same of what was asked in a session.
+pub(crate) fn is_for_in(caller: &Principal, owner: &str, session: &str) -> bool {
+    is_for(caller, owner) && covers(caller, session)
+}
+
 async fn list(
     State(waiting): State<Waiting>,
     caller: Caller,
@@ -77,9 +87,11 @@ async fn list(
     let listed = async {
         let (agent, status) = waiting.agent(&caller, raw).await?;
         let approvals = status.approvals.iter();
-        let approvals = approvals.filter(|it| waiting.may_see(&caller, &it.by));
+        let approvals =
+            approvals.filter(|it| waiting.may_see_in(&caller, &it.by, &it.conversation));
         let questions = status.questions.iter();
-        let questions = questions.filter(|it| waiting.may_see(&caller, &it.by));
+        let questions =
+            questions.filter(|it| waiting.may_see_in(&caller, &it.by, &it.conversation));
         let mut approvals: Vec<WaitingApproval> = approvals.map(shown).collect();
         let ids = approvals.iter().map(|it| it.id.clone());
         let ids: Vec<String> = ids.collect();
@@ -195,10 +207,13 @@ pub(crate) async fn give(
     given: Value,
 ) -> Result<Answered, Failure> {
     let status = agent.status().await.map_err(failure)?;
-    let approvals = status.approvals.iter().map(|it| (&it.uuid, &it.by));
-    let questions = status.questions.iter().map(|it| (&it.id, &it.by));
-    let mut known = approvals.chain(questions).filter(|(it, _)| *it == id);
-    if !known.next().is_some_and(|(_, by)| is_for(caller, by)) {
+    let approvals = status.approvals.iter();
+    let approvals = approvals.map(|it| (&it.uuid, &it.by, &it.conversation));
+    let questions = status.questions.iter();
+    let questions = questions.map(|it| (&it.id, &it.by, &it.conversation));
+    let mut known = approvals.chain(questions).filter(|(it, ..)| *it == id);
+    let known = known.next();
+    if !known.is_some_and(|(_, by, session)| is_for_in(caller, by, session)) {
         return Err(failure(Error::NoApproval(id.to_owned())));
     }
     let task = agent.answer_waiting(id, given, &caller.to_string()).await;

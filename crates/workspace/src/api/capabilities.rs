@@ -13,9 +13,11 @@ use axum::http::{Response, StatusCode};
 use axum::routing::{delete, get};
 use serde::Deserialize;
 
+use super::one_session;
 use super::reply::{CapabilityList, ListedCapability, SavedCapability};
 use super::time::{Time, shown_time};
 use super::{Caller, Failure, Rights, invalid, read, respond, whole};
+use crate::chat::incoming::check_session;
 
 /// Finds an operation by one of its names; gives its name in the tables.
 pub type FindOperation = fn(&str) -> Option<String>;
@@ -46,6 +48,8 @@ struct Wanted {
     methods: Option<Vec<String>>,
     read_only: bool,
     task: Option<String>,
+    /// The only session, in place of a task.
+    session: Option<String>,
     permissions: Option<Vec<String>>,
     /// How long it lasts: a number of seconds, or a text such as `10m`.
     #[serde(rename = "for")]
@@ -78,10 +82,25 @@ impl Wanted {
             }
             methods = Some(Arc::from(found));
         }
+        let task = match (self.task, self.session) {
+            (Some(_), Some(_)) => {
+                let why = "give task or session: a capability is for one of them";
+                return Err(invalid("session", why));
+            }
+            (None, Some(session)) => {
+                check_session("session", &session)
+                    .map_err(|fault| invalid("session", fault.message))?;
+                Some(one_session::bound(&session))
+            }
+            (Some(task), None) if one_session::in_bound(&task).is_some() => {
+                return Err(invalid("task", "is no id of a task"));
+            }
+            (task, None) => task,
+        };
         wanted.bounds = Bounds {
             methods,
             read_only: self.read_only,
-            task: self.task,
+            task,
         };
         wanted.note = self.note;
         Ok(wanted)
@@ -127,6 +146,9 @@ async fn revoke(
 }
 
 fn shown(capability: Capability) -> ListedCapability {
+    let task = capability.bounds.task;
+    let session = task.as_deref().and_then(one_session::in_bound);
+    let session = session.map(str::to_owned);
     ListedCapability {
         id: capability.id,
         kind: match capability.kind {
@@ -141,7 +163,8 @@ fn shown(capability: Capability) -> ListedCapability {
         parent: capability.parent,
         methods: capability.bounds.methods.map(|it| it.to_vec()),
         read_only: capability.bounds.read_only,
-        task: capability.bounds.task,
+        task: task.filter(|_| session.is_none()),
+        session,
         permissions: capability
             .permissions
             .iter()

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::agent::failure;
+use super::one_session::covers;
 use super::sessions::stored;
 use super::{Caller, Failure, Fields, read, respond, whole};
 use crate::chat::incoming::{self, Fault, check_session, read_command};
@@ -170,10 +171,15 @@ async fn command(State(chat): State<Chat>, caller: Caller, request: Request) -> 
             }
             None => uuid::Uuid::new_v4().to_string(),
         };
+        let person = chat.parts().rights.caller(&caller);
+        if !covers(&person, &session) {
+            let why = "this credential was lent for another session";
+            return Err(Failure::new(StatusCode::FORBIDDEN, "denied", why));
+        }
         let named = text("agent")?.or_else(|| fields.get("agent"));
         let agent = chat.thinking_agent(&caller, named).await?;
         let sent = chat.command(AskedCommand {
-            caller: chat.parts().rights.caller(&caller),
+            caller: person,
             origin,
             agent: agent.clone(),
             session: session.clone(),

@@ -459,6 +459,9 @@ pub struct ListedCapability {
     /// The only task that may be named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// The only session that may be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     pub permissions: Vec<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,

@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use axum::routing::get;
 
+use super::one_session::only_session;
 use super::reply::{IssuedToken, Session};
 use super::time::shown_time;
 use super::users::failure;
@@ -62,6 +63,8 @@ async fn show(State(sessions): State<Sessions>, caller: Caller) -> Response<Body
             .map(|it| it.to_string()),
         permissions: permissions.map(str::to_owned).collect(),
         expires: until.map(|it| shown_time(it.as_secs())),
+        read_only: caller.bounds().read_only,
+        session: only_session(&caller).map(str::to_owned),
     }))
 }
 

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::agent::failure;
+use super::one_session::covers;
 use super::{Caller, Failure, Fields, read, respond, response, whole};
 use crate::chat::incoming::check_session;
 use crate::chat::sessions::Session;
@@ -75,7 +76,8 @@ async fn find(
 async fn list(State(chat): State<Chat>, caller: Caller, RawQuery(raw): RawQuery) -> Response<Body> {
     let fields = Fields::of(raw);
     let listed = async {
-        let name = chat.parts().rights.caller(&caller).to_string();
+        let person = chat.parts().rights.caller(&caller);
+        let name = person.to_string();
         let archived = match fields.get("archived") {
             None | Some("false") => Some(false),
             Some("true") => Some(true),
@@ -88,7 +90,8 @@ async fn list(State(chat): State<Chat>, caller: Caller, RawQuery(raw): RawQuery)
         let query = fields.get("query").map(str::to_lowercase);
         let mut sessions = Vec::new();
         for session in chat.sessions().list(&name).await.map_err(stored)? {
-            if archived.is_some_and(|it| it != session.archived) {
+            let wanted = archived.is_none_or(|it| it == session.archived);
+            if !wanted || !covers(&person, &session.id) {
                 continue;
             }
             let mut shown = listed_session(&session);

@@ -17,6 +17,7 @@ use super::incoming::{self, Fault, Incoming, Said};
 use super::show::{Passing, SessionAddress};
 use super::window::{From, Shared, Window};
 use super::{AskedCommand, Chat};
+use crate::api::one_session::{check_route, covers};
 use crate::api::{Failure, rules};
 
 /// How many messages wait to be written; then windows wait, and the feed lets go of them.
@@ -173,6 +174,7 @@ impl Connection {
         match what {
             Said::Ping => Ok(Some(self.pong(id.as_deref()))),
             Said::Restore { session, cursor } => {
+                self.check_covers(&session)?;
                 self.windows.remove(&session);
                 let after = cursor.unwrap_or_default();
                 // A cursor names the last message that the client has; the first one has the index 0.
@@ -189,6 +191,7 @@ impl Connection {
                 let session = session
                     .or_else(|| self.current.clone())
                     .unwrap_or_else(|| format!("sess_{}", uuid::Uuid::new_v4().simple()));
+                self.check_covers(&session)?;
                 if !self.windows.contains_key(&session) {
                     let ready = self.open(&session, From::Now)?;
                     let waited = timeout(READY, self.writing_until(ready)).await;
@@ -235,9 +238,20 @@ impl Connection {
                 "this message has no access rule",
             ));
         };
-        let checked = rule.check(&self.caller);
-        let checked = checked.and_then(|()| rule.check_task(&self.caller, None));
+        let checked = check_route(&rule, &self.caller, path);
         checked.map_err(|refusal| Fault::new("denied", "type", refusal.to_string()))
+    }
+
+    /// Whether a session is one that the credential of the caller was lent for.
+    fn check_covers(&self, session: &str) -> Result<(), Fault> {
+        match covers(&self.caller, session) {
+            true => Ok(()),
+            false => Err(Fault::new(
+                "denied",
+                "metadata.session_id",
+                "this link is for another session",
+            )),
+        }
     }
 
     /// Passes an alert on to all windows of a session.

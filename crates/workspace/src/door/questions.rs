@@ -11,7 +11,7 @@ use skill::QuestionAnswer;
 
 use super::follow::{Callback, Follower, Over};
 use super::workspace::WorkspaceObject;
-use crate::api::approvals::{is_for, previews};
+use crate::api::approvals::{is_for_in, previews};
 
 /// The next records of an agent, and the rest of them.
 type Records = BoxStream<'static, (usize, Result<Vec<(u64, Record)>, agent::Error>)>;
@@ -109,7 +109,8 @@ impl List {
             let found = previews(agent, &unseen).await.map_err(Over::because)?;
             self.previews.extend(found);
         }
-        for it in status.approvals.iter().filter(|it| is_for(caller, &it.by)) {
+        let approvals = status.approvals.iter();
+        for it in approvals.filter(|it| is_for_in(caller, &it.by, &it.conversation)) {
             let mut shown = json!({
                 "id": it.uuid, "agent": agent.id(), "kind": "approval", "by": it.by, "task": it.turn,
                 "conversation": it.conversation, "at": it.at, "until": it.until, "skill": it.skill,
@@ -121,7 +122,8 @@ impl List {
             }
             waiting.insert(it.uuid.clone(), shown);
         }
-        for it in status.questions.iter().filter(|it| is_for(caller, &it.by)) {
+        let questions = status.questions.iter();
+        for it in questions.filter(|it| is_for_in(caller, &it.by, &it.conversation)) {
             let shown = json!({
                 "id": it.id, "agent": agent.id(), "kind": "question", "by": it.by, "task": it.task,
                 "conversation": it.conversation, "at": it.at, "question": it.question,

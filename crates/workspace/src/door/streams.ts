@@ -39,6 +39,10 @@ export interface SignedIn {
   /** The token to keep, after a sign-in link. */
   token?: string;
   expires?: string;
+  /** Whether nothing may be changed, with a link that was made to look. */
+  read_only?: boolean;
+  /** The only session that may be seen, with a link that was made for one. */
+  session?: string;
 }
 
 /** Something that goes on until it is disposed, or until the session ends. */

@@ -22,6 +22,7 @@ use tower::ServiceExt as _;
 use super::follow::Follower;
 use super::table::Row;
 use super::{DoorCaller, Shared, chat, files, journal, questions, tasks, terminals, wire};
+use crate::api::one_session::check_route;
 use crate::api::{Caller, Failure};
 
 /// The most streams of one session.
@@ -249,8 +250,7 @@ impl WorkspaceObject {
         let Some(FoundRule::Rule(rule)) = rule else {
             return Err(RpcError::new(format!("{name} has no access rule")));
         };
-        let checked = rule.check(&self.0.caller);
-        let checked = checked.and_then(|()| rule.check_task(&self.0.caller, None));
+        let checked = check_route(&rule, &self.0.caller, path);
         checked.map_err(|refusal| {
             let error = a2a::Error::from(refusal);
             parts.wire.calls.refused(&asked, error.outcome());
@@ -348,8 +348,10 @@ impl WorkspaceObject {
             "role": session.get("role"),
             "permissions": session["permissions"],
         });
-        if let Some(expires) = session.get("expires") {
-            signed_in["expires"] = expires.clone();
+        for name in ["expires", "read_only", "session"] {
+            if let Some(known) = session.get(name) {
+                signed_in[name] = known.clone();
+            }
         }
         if let Some((token, expires)) = &self.0.issued {
             signed_in["token"] = token.as_str().into();

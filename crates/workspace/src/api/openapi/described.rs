@@ -345,6 +345,7 @@ fn people(verb: &str, path: &str) -> Option<Described> {
                 ("methods", "strings"),
                 ("read_only", "boolean"),
                 ("task", "string"),
+                ("session", "string"),
                 ("permissions", "strings"),
                 ("note", "string"),
                 ("for", "any"),

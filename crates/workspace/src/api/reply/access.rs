@@ -100,6 +100,12 @@ pub struct Session {
     pub permissions: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
+    /// Whether its credential was lent to read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+    /// The only session that it may see, if its credential was lent for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 /// The reply to `POST /api/session`: a token for the user of the sign-in link.

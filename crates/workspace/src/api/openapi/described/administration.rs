@@ -108,6 +108,8 @@ pub(super) fn administration(verb: &str, path: &str) -> Option<Described> {
                 ("role", "viewer|user|operator|admin"),
                 ("permissions!", "strings"),
                 ("expires", "string"),
+                ("read_only", "boolean"),
+                ("session", "string"),
             ],
         ),
         ("POST", "/api/session") => json(

@@ -162,6 +162,7 @@ pub(crate) const NAMED: &[(&str, Fields)] = &[
             ("methods", "strings"),
             ("read_only!", "boolean"),
             ("task", "string"),
+            ("session", "string"),
             ("permissions!", "strings"),
             ("note", "string"),
             ("created!", "string"),
