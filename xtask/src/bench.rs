@@ -7,6 +7,7 @@
 //! - [`floods`]: what a well-behaved caller notices while others send as much as they can;
 //! - [`mcp`]: the official MCP servers and ours, and ours over ACP;
 //! - [`memory`]: how well memory finds evidence;
+//! - [`page`]: what the page costs its reader;
 //! - [`transports`]: our A2A server over each of its wires;
 //!
 //! Those that compare servers have the same [`frame`]: scenarios, peers that take turns, [`options`], one [`table`].
@@ -32,6 +33,7 @@ pub(crate) mod mcp;
 pub(crate) mod memory;
 mod options;
 mod ours;
+pub(crate) mod page;
 mod plot;
 mod rounds;
 pub(crate) mod server;

@@ -6,6 +6,7 @@
 //! - [`types`] writes the TypeScript declarations and references of our targets;
 //! - [`prove`] shows each requirement of the protocol on each binding, and writes the table;
 //! - [`mod@bench`] measures us and the reference implementation in one run;
+//! - [`shots`] takes the pictures of the page that are in `docs/`;
 //! - [`soak`] keeps a server busy and looks whether it stays as it is.
 
 #![expect(
@@ -24,6 +25,7 @@ mod examples;
 mod process;
 mod prove;
 mod report;
+mod shots;
 mod soak;
 mod test;
 mod tidy;
@@ -82,6 +84,11 @@ cargo xtask COMMAND
   bench memory         measure how well our server finds evidence, next to plain BM25
       --data DIR       the folder of the harness: harness.py, and questions in data/*.json
       --python FILE    what runs it (default python3)
+  bench page           measure the page in Chromium, and the front end of Open WebUI in the same run
+      --rounds N       loads of each, the middle one counts (default 7)
+      --program FILE   a monas that is built already
+      --peer DIR       the built front end of Open WebUI; downloaded from PyPI if it is not given
+      --write          put the table into docs/benchmarks.md
   bench transports     measure our A2A server over its five wires, plain and encrypted
       --seconds N      how long each timed measurement lasts (default 3)
       --rounds N       timed measurements of each wire, the middle one counts (default 3)
@@ -93,6 +100,8 @@ cargo xtask COMMAND
       capnweb SCENARIO URL --pid N [--seconds N] [--sessions N]
       mcp SCENARIO URL --pid N [--seconds N]
       chat SCENARIO URL --pid N [--seconds N] [--sessions N] [--active N] [--pause MS]
+  shots                take pictures of every view of the page, into docs/page
+      --program FILE   a monas that is built already
   soak                 mixed traffic over all wires; fails when memory or handles grow after the warm-up,
                        or when an unexpected error comes
       --minutes N      how long (default 1)
@@ -141,7 +150,9 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "floods", options @ ..] => bench::floods::run(&root, options),
         ["bench", "mcp", options @ ..] => bench::mcp::run(&root, options),
         ["bench", "memory", options @ ..] => bench::memory::run(&root, options),
+        ["bench", "page", options @ ..] => bench::page::run(&root, options),
         ["bench", "transports", options @ ..] => bench::transports::run(&root, options),
+        ["shots", options @ ..] => shots::run(&root, options),
         ["soak", options @ ..] => soak::run(&root, options),
         ["bench-load", "a2a", scenario, url, options @ ..] => {
             bench::a2a::load::run(scenario, url, options)
