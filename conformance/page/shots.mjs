@@ -23,7 +23,8 @@ const model = await startModel([
   { text: "Now the tests.", calls: [{ name: "terminal-run", arguments: { command: "sh test.sh" } }] },
   { text: "The changelog has the flag, and all three tests pass.\n\n| test | result |\n|---|---|\n| heights | ok |\n| stations | ok |\n| json | ok |\n\nThe entry stands in `CHANGELOG.md` under **Added**:\n\n```markdown\n- Print the table as JSON with `--json`.\n```" },
 ]);
-const monas = await Monas.start({ model, keep: true });
+const monas = await Monas.start({ model, open: false, keep: true });
+const token = monas.command("token", "--user", "ada", "--role", "admin");
 for (const [name, text] of Object.entries(FILES)) {
   mkdirSync(dirname(join(monas.workspace, name)), { recursive: true });
   writeFileSync(join(monas.workspace, name), text);
@@ -38,10 +39,12 @@ async function picture(page, name) {
   await wire.detach();
 }
 const wide = { width: 1280, height: 800 };
-const light = await openPage(browser, monas.page, { ...wide, theme: "light" });
-const dark = await openPage(browser, monas.page, { ...wide, theme: "dark" });
-const phone = await openPage(browser, monas.page, { width: 390, height: 844, theme: "dark" });
+const signIn = `${monas.page}#token=${token}`;
+const light = await openPage(browser, signIn, { ...wide, theme: "light" });
+const dark = await openPage(browser, signIn, { ...wide, theme: "dark" });
+const phone = await openPage(browser, signIn, { width: 390, height: 844, theme: "dark" });
 const { page } = light;
+for (const it of [light, dark, phone]) await it.page.locator("h1").first().waitFor();
 await page.locator("[data-composer]").waitFor();
 await picture(page, "welcome");
 await ask(page, "The release notes for 0.4 miss the new `--json` flag. Add it to the changelog, then run the tests.");
@@ -72,7 +75,7 @@ await picture(page, "share");
 await page.keyboard.press("Escape");
 
 for (const content of ["Ada wants changelog entries in the imperative.", "The gauge at the mole is read every six minutes.", "Releases are made on Thursdays."]) {
-  await monas.api("POST", "/api/memory/store", { content, reason: { confidence: 0.9, context: "release notes", why: "Ada said so while the release notes were written" } });
+  await monas.api("POST", "/api/memory/store", { content, reason: { confidence: 0.9, context: "release notes", why: "Ada said so while the release notes were written" } }, token);
 }
 /** Goes to a place, waits for something in it, and takes the picture. */
 const view = async (to, name, seen, prepare = async () => {}, where = light) => {

@@ -1,7 +1,7 @@
 /** The conversations of the caller, for the navigation and the palette. */
 import { effect, signal } from "@preact/signals";
 import type { ChatSession } from "../api/types.ts";
-import { connection, read } from "./app.ts";
+import { connection, read, waiting } from "./app.ts";
 
 export const sessions = signal<ChatSession[]>([]);
 export const sessionsKnown = signal(false);
@@ -24,6 +24,8 @@ export function readSessions(): void {
   }, 200);
 }
 
+// A question may be of a conversation that began elsewhere.
 effect(() => {
+  waiting.value;
   if (connection.generation.value > 0) readSessions();
 });
