@@ -154,7 +154,8 @@ export class Chat {
     for (const error of errors) this.#error(error);
     if (this.conversation.restored && !restored) this.#flush();
     if (state !== this.conversation.state) void readAgentStatus();
-    this.version.value++;
+    // A long conversation is drawn once, when all of it was read.
+    if (this.conversation.restored || this.fault.peek() !== null) this.version.value++;
   }
 
   #error(error: Record<string, any>): void {
