@@ -87,6 +87,8 @@ pub enum MomentKind {
     },
     /// A call has ended.
     Called {
+        /// The id of the planned call; none for a call that no thought of this conversation planned.
+        call: Option<String>,
         skill: String,
         input: Value,
         outcome: Outcome,
@@ -106,6 +108,8 @@ pub enum MomentKind {
 /// A call that the agent is about to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedCall {
+    /// Its task, the number of the thought in that task, and its place in the thought.
+    pub id: String,
     pub skill: String,
     pub input: Value,
     /// A person is asked first.
@@ -148,8 +152,15 @@ struct TurnFacts {
     priority: u8,
     /// The last thought without calls.
     answer: Option<EffectId>,
+    /// How many thoughts there were.
+    rounds: usize,
     /// The calls of the last round.
     calls: Vec<(String, Value)>,
+}
+
+/// The id of a call of the last thought about a request.
+fn call_id(turn: &TurnId, facts: &TurnFacts, call: usize) -> String {
+    format!("{turn}.{}.{call}", facts.rounds)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -270,6 +281,7 @@ impl Telling {
                 priority: 50,
                 state: self.state(),
                 what: MomentKind::Called {
+                    call: None,
                     skill: skill.clone(),
                     input: input.clone(),
                     outcome: outcome.clone(),
@@ -307,6 +319,7 @@ impl Telling {
             }
             Change::Round { turn, round, .. } => {
                 let told = self.turns.get_mut(turn)?;
+                told.rounds += 1;
                 told.calls = round
                     .calls
                     .iter()
@@ -319,7 +332,8 @@ impl Telling {
                     _ => (None, String::new()),
                 };
                 told.answer = effect.filter(|_| round.calls.is_empty());
-                let calls = round.calls.iter().map(|it| PlannedCall {
+                let calls = round.calls.iter().enumerate().map(|(at, it)| PlannedCall {
+                    id: call_id(turn, told, at),
                     approval: self.marked.contains(&it.skill),
                     skill: it.skill.clone(),
                     input: it.input.clone(),
@@ -388,11 +402,13 @@ impl Telling {
                 call,
                 outcome,
             } => {
-                let (skill, input) = self.turns.get(turn)?.calls.get(*call)?.clone();
+                let facts = self.turns.get(turn)?;
+                let (skill, input) = facts.calls.get(*call)?.clone();
                 let outcome = outcome.clone();
                 of(
                     turn,
                     MomentKind::Called {
+                        call: Some(call_id(turn, facts, *call)),
                         skill,
                         input,
                         outcome,

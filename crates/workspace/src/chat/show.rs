@@ -204,10 +204,11 @@ fn shown(agent: &str, moment: &Moment) -> Vec<Shown> {
             message,
         } => answered(id, answer.as_deref(), by, message),
         MomentKind::Called {
+            call,
             skill,
             input,
             outcome,
-        } => called(skill, input, outcome),
+        } => called(call.as_deref(), skill, input, outcome),
         MomentKind::Ended { answer, effect } => {
             let id = effect.map(|effect| thought_id(agent, effect));
             let said = json!({ "action_type": "response", "content": answer.text });
@@ -246,6 +247,10 @@ fn command(message: &str, text: &str, note: Option<&Value>) -> Shown {
     Shown::new(MessageType::UserCommand, Source::User, payload).with_id(id)
 }
 
+/// The part of a thought that is the content of a message: the words of the model, or how it came to them.
+pub(crate) const TEXT: &str = "text";
+pub(crate) const REASONING: &str = "reasoning";
+
 /// A thought with calls is the reasoning and then the calls. One without is the answer, which comes when the request ends;
 /// how the model came to it is told before.
 fn thought(
@@ -257,24 +262,29 @@ fn thought(
 ) -> Vec<Shown> {
     let mut said = Vec::new();
     let planned: Vec<String> = calls.iter().map(|it| line(&it.skill, &it.input)).collect();
-    let content = [text, reasoning]
-        .into_iter()
-        .map(str::trim)
-        .find(|it| !it.is_empty());
-    let content = match (content, planned.is_empty()) {
-        (Some(content), false) => Some(content.to_owned()),
-        (None, false) => Some(format!("I will call {}.", planned.join(", then "))),
-        // The text is the answer.
-        (_, true) => Some(reasoning.trim().to_owned()).filter(|it| !it.is_empty()),
+    let (text, reasoning) = (text.trim(), reasoning.trim());
+    let content = match (text.is_empty(), reasoning.is_empty(), planned.is_empty()) {
+        (false, _, false) => Some((TEXT, text.to_owned())),
+        // Without calls the text is the answer.
+        (_, false, _) => Some((REASONING, reasoning.to_owned())),
+        (_, true, false) => {
+            let planned = planned.join(", then ");
+            Some((REASONING, format!("I will call {planned}.")))
+        }
+        (_, true, true) => None,
     };
-    if let Some(content) = content {
+    if let Some((part, content)) = content {
         let mut steps = lines(reasoning);
         steps.extend(planned.iter().map(|it| format!("Call {it}")));
-        let payload = json!({
+        let mut payload = json!({
             "action_type": "reasoning",
             "content": content,
+            "part": part,
             "reasoning_steps": steps,
         });
+        if part == TEXT && !reasoning.is_empty() {
+            payload["reasoning"] = reasoning.into();
+        }
         let id = effect.filter(|_| !calls.is_empty());
         let id = id.map(|effect| thought_id(agent, effect));
         said.push(Shown::action(payload).with_id(id));
@@ -284,6 +294,7 @@ fn thought(
             .iter()
             .map(|call| {
                 json!({
+                    "id": call.id,
                     "tool": call.skill,
                     "parameters": call.input,
                     "requires_approval": call.approval,
@@ -400,25 +411,25 @@ fn answered(id: &str, answer: Option<&str>, by: &str, message: &str) -> Vec<Show
 }
 
 /// The result of a call, and the file that it changed.
-fn called(skill: &str, input: &Value, outcome: &Outcome) -> Vec<Shown> {
+fn called(call: Option<&str>, skill: &str, input: &Value, outcome: &Outcome) -> Vec<Shown> {
     let (output, data, failed) = match outcome {
         Outcome::Gave(output) => (words(output), output.clone(), false),
         Outcome::Failed(code, why) => (why.clone(), json!({ "code": code, "message": why }), true),
     };
     let exit_code = data.get("exit_code").and_then(Value::as_i64);
     let exit_code = exit_code.unwrap_or_else(|| i64::from(failed));
-    let mut shown = vec![Shown::new(
-        MessageType::ToolResult,
-        Source::System,
-        json!({
-            "tool": skill,
-            "command": line(skill, input),
-            "output": cut(output),
-            "exit_code": exit_code,
-            "success": !failed && exit_code == 0,
-            "data": data,
-        }),
-    )];
+    let mut result = json!({
+        "tool": skill,
+        "command": line(skill, input),
+        "output": cut(output),
+        "exit_code": exit_code,
+        "success": !failed && exit_code == 0,
+        "data": data,
+    });
+    if let Some(call) = call {
+        result["call_id"] = call.into();
+    }
+    let mut shown = vec![Shown::new(MessageType::ToolResult, Source::System, result)];
     let changed = (!failed).then(|| file_change(skill, input, &data));
     if let Some(change) = changed.flatten() {
         shown.push(Shown::event("file_modified", change).with(Priority::Low));

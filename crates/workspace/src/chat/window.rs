@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::Chat;
 use super::envelope::{Cursor, Envelope, MessageType, Priority};
 use super::feed::Fed;
-use super::show::{Passing, SessionAddress, lines};
+use super::show::{self, Passing, SessionAddress, lines};
 
 /// How many records are read at once.
 const PAGE: usize = 256;
@@ -370,16 +370,20 @@ impl Window {
                 }
                 piece.shown = size;
                 piece.at = Some(Instant::now());
-                let content = match piece.text.is_empty() {
-                    true => &piece.reasoning,
-                    false => &piece.text,
+                let (part, content) = match piece.text.is_empty() {
+                    true => (show::REASONING, &piece.reasoning),
+                    false => (show::TEXT, &piece.text),
                 };
-                let payload = json!({
+                let mut payload = json!({
                     "action_type": "reasoning",
                     "content": content,
+                    "part": part,
                     "reasoning_steps": lines(&piece.reasoning),
                     "partial": true,
                 });
+                if part == show::TEXT && !piece.reasoning.is_empty() {
+                    payload["reasoning"] = piece.reasoning.as_str().into();
+                }
                 let id = Some(self.place.thought_id(effect));
                 Some(
                     self.place
