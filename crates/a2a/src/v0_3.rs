@@ -52,8 +52,8 @@ pub mod types;
 pub(crate) use card::renewed;
 pub use card::{old as old_card, union};
 pub use detect::version_of;
-pub(crate) use table::asking;
 pub use table::{PREFIX, Row, Rpc, TABLE, at, named, of, rpc};
+pub(crate) use table::{asking, card_or_public};
 
 /// The version that is spoken here, as an interface of a card names it.
 pub const VERSION: &str = "0.3";

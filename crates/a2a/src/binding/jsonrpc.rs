@@ -8,6 +8,11 @@ mod envelope;
 #[path = "jsonrpc/envelope_tests.rs"]
 mod envelope_tests;
 #[cfg(feature = "http")]
+pub(in crate::binding) mod metadata;
+#[cfg(all(test, feature = "http"))]
+#[path = "jsonrpc/metadata_tests.rs"]
+mod metadata_tests;
+#[cfg(feature = "http")]
 pub mod server;
 
 #[cfg(feature = "http")]

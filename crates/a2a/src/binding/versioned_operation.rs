@@ -56,6 +56,15 @@ impl VersionedOperation {
         }
     }
 
+    /// The same for a caller that speaks no subprotocol, as workspace pages do: its card is told in their words.
+    pub(super) fn or_for_page(self) -> Self {
+        let card = match self {
+            Self::V0_3(row, Dialect::Kind) => row.method.and_then(v0_3::card_or_public),
+            _ => None,
+        };
+        card.map_or(self, Self::V0_3Lenient)
+    }
+
     /// What a method of the gRPC service of 0.3 means.
     pub(super) fn rpc_v0_3(name: &str) -> Option<Self> {
         v0_3::rpc(name).map(|row| Self::V0_3(row, Dialect::Proto))

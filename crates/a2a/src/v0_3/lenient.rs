@@ -1,6 +1,7 @@
 //! The shapes in which workspace pages write 0.3: parts that name their `type`, messages without an id, tasks
 //! by `taskId`. A request in them is understood, and answered in them: the message of a status is a text, the
-//! history is `messages`, an artifact names its `mimeType`.
+//! history is `messages` with the answer at its end, an artifact names its `mimeType`, and a card says in a word what the agent
+//! can do.
 
 use serde_json::{Map, Value, json};
 
@@ -54,6 +55,7 @@ pub(super) fn reply(mut reply: Value) -> Value {
             reply["artifact"] = artifact(reply["artifact"].take());
             reply
         }
+        _ if reply.get("protocolVersion").is_some() => card(reply),
         _ => {
             if let Some(Value::Array(tasks)) = reply.get_mut("tasks") {
                 for it in tasks {
@@ -81,17 +83,94 @@ fn task(mut task: Value) -> Value {
     let given = old.remove("status").unwrap_or_default();
     // What was said last is not history yet.
     let last = given.get("message").cloned();
+    let concluded = last.is_some();
     new.insert("status".to_owned(), status(given));
     let said = list(old.remove("history")).into_iter().chain(last);
-    let said: Vec<Value> = said.map(message).collect();
+    let mut said: Vec<Value> = said.map(message).collect();
+    let artifacts = old.remove("artifacts");
+    if !concluded && new["status"]["state"] == "completed" {
+        said.extend(answer(artifacts.as_ref()));
+    }
     if !said.is_empty() {
         new.insert("messages".to_owned(), said.into());
     }
-    if let Some(artifacts) = old.remove("artifacts") {
+    if let Some(artifacts) = artifacts {
         let artifacts: Vec<Value> = list(Some(artifacts)).into_iter().map(artifact).collect();
         new.insert("artifacts".to_owned(), artifacts.into());
     }
     new.into()
+}
+
+/// The answer of a task that ended without words, as a message: the text of the first artifact that has any.
+fn answer(artifacts: Option<&Value>) -> Option<Value> {
+    let artifacts = artifacts?.as_array()?.iter();
+    let text = |it: &Value| {
+        let parts = it["parts"].as_array().into_iter().flatten();
+        let texts: Vec<&str> = parts.filter_map(|it| it["text"].as_str()).collect();
+        texts.concat()
+    };
+    let text = artifacts.map(text).find(|it| !it.is_empty())?;
+    Some(json!({ "role": "agent", "parts": [{ "type": "text", "text": text }] }))
+}
+
+/// Abilities of an agent in words of the workspace: the tag of skills that shows one, the capability, the skill and its description.
+const ABILITIES: [(&str, Option<&str>, &str, &str); 4] = [
+    (
+        "browser",
+        Some("browser_automation"),
+        "web_browsing",
+        "Automated web browsing and data extraction",
+    ),
+    (
+        "files",
+        Some("file_operations"),
+        "code_generation",
+        "Generate and edit code files",
+    ),
+    (
+        "terminal",
+        None,
+        "terminal_control",
+        "Execute terminal commands",
+    ),
+    (
+        "memory",
+        Some("memory_graph"),
+        "memory_management",
+        "Store and retrieve from knowledge graph",
+    ),
+];
+
+/// A card with the abilities of the agent added, and the address of the WebSocket as its own.
+fn card(mut card: Value) -> Value {
+    let skills = list(card.get_mut("skills").map(Value::take));
+    let has = |tag: &str| {
+        let mut tags = skills
+            .iter()
+            .filter_map(|it| it["tags"].as_array())
+            .flatten();
+        tags.any(|it| it == tag)
+    };
+    let named = ABILITIES.iter().filter(|it| has(it.0));
+    let named: Vec<Value> = named
+        .map(|(tag, _, name, says)| {
+            json!({ "id": name, "name": name, "description": says, "tags": [tag] })
+        })
+        .collect();
+    for (tag, capability, ..) in ABILITIES {
+        if let Some(capability) = capability {
+            card["capabilities"][capability] = has(tag).into();
+        }
+    }
+    card["skills"] = named.into_iter().chain(skills).collect();
+    let here = card["additionalInterfaces"].as_array();
+    let mut here = here.into_iter().flatten();
+    let here = here.find(|it| it["transport"] == "WEBSOCKET");
+    if let Some(url) = here.map(|it| it["url"].clone()) {
+        card["url"] = url;
+    }
+    card["transport"] = "JSONRPC".into();
+    card
 }
 
 fn message(mut message: Value) -> Value {

@@ -85,3 +85,55 @@ fn updates_are_told_so_as_well() {
     }});
     assert_eq!(reply(update), expected);
 }
+
+#[test]
+fn the_answer_of_an_artifact_is_the_last_message() {
+    let task = json!({
+        "kind": "task", "id": "t", "contextId": "c", "status": { "state": "completed" },
+        "history": [{ "kind": "message", "role": "user", "parts": [{ "kind": "text", "text": "hello" }] }],
+        "artifacts": [{ "artifactId": "a", "parts": [{ "kind": "text", "text": "Hello!" }] }],
+    });
+    let told = reply(task.clone());
+    let last = told["messages"].as_array().and_then(|it| it.last());
+    let answer = json!({ "role": "agent", "parts": [{ "type": "text", "text": "Hello!" }] });
+    assert_eq!(last, Some(&answer));
+    // While it works nothing is the answer yet.
+    let mut working = task;
+    working["status"]["state"] = "working".into();
+    assert_eq!(reply(working)["messages"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_card_says_in_words_of_the_workspace_what_the_agent_can_do() {
+    let told = reply(json!({
+        "protocolVersion": "0.3.0", "name": "Ada", "url": "http://localhost/a2a/jsonrpc",
+        "capabilities": { "streaming": true },
+        "skills": [
+            { "id": "file-read", "name": "file-read", "tags": ["files", "workspace"] },
+            { "id": "remember", "name": "remember", "tags": ["memory"] },
+        ],
+        "additionalInterfaces": [
+            { "url": "http://localhost/a2a/jsonrpc", "transport": "JSONRPC" },
+            { "url": "ws://localhost/ws/a2a", "transport": "WEBSOCKET" },
+        ],
+    }));
+    let expected = json!({
+        "streaming": true, "file_operations": true, "memory_graph": true, "browser_automation": false,
+    });
+    assert_eq!(told["capabilities"], expected);
+    let names = told["skills"].as_array().unwrap().iter();
+    let names: Vec<&Value> = names.map(|it| &it["name"]).collect();
+    assert_eq!(
+        names,
+        [
+            "code_generation",
+            "memory_management",
+            "file-read",
+            "remember"
+        ]
+    );
+    assert_eq!(
+        (&told["url"], &told["transport"]),
+        (&json!("ws://localhost/ws/a2a"), &json!("JSONRPC"))
+    );
+}

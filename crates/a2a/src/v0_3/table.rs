@@ -292,6 +292,13 @@ pub fn named(method: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.method == Some(method))
 }
 
+/// The card for a caller of this name who gets the public one where there is no other.
+pub(crate) fn card_or_public(method: &str) -> Option<&'static Row> {
+    let asked = named(method).filter(|it| it.rule == Rule::NotOfferedIsNotConfigured)?;
+    let row = |row: &&Row| row.operation == asked.operation && !row.routes.is_empty();
+    TABLE.iter().find(row)
+}
+
 /// What an operation of the table was in 0.3.
 pub fn of(operation: &Operation) -> Option<&'static Row> {
     let row = |row: &&Row| row.operation == operation.name && row.method.is_some();

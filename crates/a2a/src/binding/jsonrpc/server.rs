@@ -12,6 +12,7 @@ use http::{Method, Request, Response};
 use serde_json::json;
 
 use super::envelope::{Envelope, Id};
+use super::metadata;
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Wire, http_call, sse};
 use crate::error::Error;
@@ -52,6 +53,10 @@ async fn answer(State(wire): State<Wire>, request: Request<Body>) -> Response<Bo
         Err((id, error)) => return fails(unread, &id, &error),
     };
     let Envelope { id, method, params } = envelope;
+    let params = match beside(params.len(), || metadata::placed(params)).await {
+        Ok(params) => params,
+        Err(error) => return fails(unread, &id, &error),
+    };
     let Some(asked) = VersionedOperation::named(&method) else {
         return fails(unread, &id, &Error::MethodNotFound(method));
     };

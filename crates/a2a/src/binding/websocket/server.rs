@@ -26,7 +26,7 @@ use super::{PATH, SUBPROTOCOL};
 use crate::binding::Wire;
 use crate::binding::http_call::Connection;
 use crate::binding::jsonrpc::server::{SMALL, id_in, write_error, write_result};
-use crate::binding::jsonrpc::{Envelope, Id};
+use crate::binding::jsonrpc::{Envelope, Id, metadata};
 use crate::binding::versioned_operation::VersionedOperation;
 use crate::binding::{Parameters, http_call};
 use crate::error::Error;
@@ -59,8 +59,9 @@ async fn upgrade(State(wire): State<Wire>, request: Request<Body>) -> Response<B
     };
     Connection::of(&head).put(&mut head);
     let limit = wire.limits.max_body;
+    let upgrade = upgrade.protocols([SUBPROTOCOL]);
+    let is_page = upgrade.selected_protocol().is_none();
     upgrade
-        .protocols([SUBPROTOCOL])
         // Most connections are idle; the buffers of larger frames are made when these come.
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(WRITE_BUFFER)
@@ -68,7 +69,7 @@ async fn upgrade(State(wire): State<Wire>, request: Request<Body>) -> Response<B
         .max_frame_size(limit)
         .on_upgrade(move |socket| {
             let tasks = wire.tasks.clone();
-            tasks.track(Session::new(wire, caller, head).serve(socket))
+            tasks.track(Session::new(wire, caller, head, is_page).serve(socket))
         })
 }
 
@@ -78,6 +79,8 @@ struct Session {
     /// Who opened it, and makes all its calls.
     caller: Principal,
     handshake: Parts,
+    /// It speaks no subprotocol.
+    is_page: bool,
     /// The calls under way. They are polled here, so they end with the connection.
     calls: FuturesUnordered<BoxFuture<'static, Id>>,
     /// All of their ids, with what ends the streams among them.
@@ -87,12 +90,13 @@ struct Session {
 }
 
 impl Session {
-    fn new(wire: Wire, caller: Principal, handshake: Parts) -> Self {
+    fn new(wire: Wire, caller: Principal, handshake: Parts, is_page: bool) -> Self {
         let (frames, written) = mpsc::channel(FRAMES_AT_ONCE);
         Self {
             wire,
             caller,
             handshake,
+            is_page,
             calls: FuturesUnordered::new(),
             open: HashMap::new(),
             frames,
@@ -225,7 +229,15 @@ impl Session {
         let Some(asked) = VersionedOperation::named(&method) else {
             return Err(Error::MethodNotFound(method));
         };
-        let asked = beside(params.len(), || asked.or_loose(&params)).await;
+        let asked = match self.is_page {
+            true => asked.or_for_page(),
+            false => asked,
+        };
+        let (asked, params) = beside(params.len(), || {
+            let asked = asked.or_loose(&params);
+            metadata::placed(params).map(|params| (asked, params))
+        })
+        .await?;
         if self.open.contains_key(id.as_bytes()) {
             let why = "a call with this id is under way";
             return Err(Error::InvalidRequest(why.to_owned()));
