@@ -348,6 +348,7 @@ impl LawCommand {
                         by,
                         why,
                         event,
+                        ..
                     } = it;
                     format!("{version} {hash} by {by}: {why} [{event}]")
                 };

@@ -5,12 +5,16 @@
 //! - `faults`: clients that are slow, dead or hostile
 //! - `files`: the files of a project
 
+//! - `more_routes`: skills, records, laws and tasks as a page shows them
+//! - `rpc`: `/ws/a2a` in the shapes of the document
 mod callers;
 mod cuts;
 mod faults;
 mod files;
 
 use std::collections::BTreeSet;
+mod more_routes;
+mod rpc;
 use std::path::Path;
 use std::time::Duration;
 

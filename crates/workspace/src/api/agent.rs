@@ -128,7 +128,7 @@ async fn law(agent: AgentHandle, fields: Fields) -> Result<LawText, Failure> {
     let (place, version) = pick(&versions, wanted)?;
     Ok(LawText {
         agent: agent.id().to_owned(),
-        version: listed(place, version),
+        version: listed(&agent, place, version).await?,
         text: version.law.show(),
         law: json!(version.law),
     })
@@ -136,23 +136,34 @@ async fn law(agent: AgentHandle, fields: Fields) -> Result<LawText, Failure> {
 
 async fn laws(agent: AgentHandle, _: Fields) -> Result<LawHistory, Failure> {
     let versions = agent.laws().await.map_err(failure)?;
-    let versions = (1..).zip(&versions);
+    let mut listing = Vec::with_capacity(versions.len());
+    for (place, version) in (1..).zip(&versions) {
+        listing.push(listed(&agent, place, version).await?);
+    }
     Ok(LawHistory {
         agent: agent.id().to_owned(),
-        versions: versions
-            .map(|(place, version)| listed(place, version))
-            .collect(),
+        versions: listing,
     })
 }
 
-fn listed(place: usize, version: &Version) -> LawVersion {
-    LawVersion {
+async fn listed(
+    agent: &AgentHandle,
+    place: usize,
+    version: &Version,
+) -> Result<LawVersion, Failure> {
+    let before = version.event.saturating_sub(1);
+    let became = agent.records(before, 1).await.map_err(failure)?;
+    let became = became
+        .into_iter()
+        .find(|(event, _)| *event == version.event);
+    Ok(LawVersion {
+        at: became.map(|(_, record)| ::memory::format_time(record.event.at)),
         version: place,
         hash: version.hash.clone(),
         by: version.by.clone(),
         why: version.why.clone(),
         event: version.event,
-    }
+    })
 }
 
 /// A change of the law: `{"path", "value", "why"}`, or `{"target", "change", "justification"}`.

@@ -235,12 +235,48 @@ async fn grants(
             .grants
             .iter()
             .filter(|it| waiting.may_see(&caller, &it.by));
+        let mut grants: Vec<ListedGrant> = grants.map(granted).collect();
+        count_uses(&agent, &mut grants).await.map_err(failure)?;
         Ok(GrantList {
             agent: agent.id().to_owned(),
-            grants: grants.map(granted).collect(),
+            grants,
         })
     };
     respond(listed.await)
+}
+
+/// Counts how often grants were used, and finds the events that they came from. The journal is read backwards, as far as one
+/// looks for previews.
+async fn count_uses(agent: &AgentHandle, grants: &mut [ListedGrant]) -> Result<(), Error> {
+    let mut missing = grants.len();
+    grants.iter_mut().for_each(|it| it.uses = Some(0));
+    let last = agent.last_event().await?;
+    let mut before = last + 1;
+    while missing > 0 && before > 1 && last.saturating_sub(before) < LOOK.0 {
+        let after = (before - 1).saturating_sub(LOOK.1);
+        let count = usize::try_from(before - 1 - after).unwrap_or_default();
+        for (number, record) in agent.records(after, count).await? {
+            for change in &record.changes {
+                let (key, given) = match change {
+                    Change::Passed { grant, .. } => (grant.clone(), false),
+                    Change::Granted { grant } => (grant.key(), true),
+                    _ => continue,
+                };
+                let Some(grant) = grants.iter_mut().find(|it| it.id == key) else {
+                    continue;
+                };
+                match given {
+                    true => {
+                        grant.event = Some(number);
+                        missing = missing.saturating_sub(1);
+                    }
+                    false => *grant.uses.get_or_insert(0) += 1,
+                }
+            }
+        }
+        before = after + 1;
+    }
+    Ok(())
 }
 
 pub(super) fn granted(grant: &Grant) -> ListedGrant {
@@ -254,6 +290,8 @@ pub(super) fn granted(grant: &Grant) -> ListedGrant {
         field,
         prefix,
         until: grant.until,
+        uses: None,
+        event: None,
     }
 }
 

@@ -1,15 +1,16 @@
-//! `/api/agent/initialize` and `/api/agent/command`: what the chat does, in single requests.
+//! `/api/agent/initialize` and `/api/agent/command`: what the chat does, in single requests. `/api/agent/tools`: what an agent can do.
 
-use access::Origin;
+use access::{Origin, Principal};
 use agent::Owner;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{Response, StatusCode};
-use axum::routing::post;
+use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use skill::Definition;
 
 use super::agent::failure;
 use super::one_session::covers;
@@ -23,11 +24,12 @@ use crate::chat::{AskedCommand, Chat, Cursor};
 /// The longest body of a command, in bytes.
 const MAX_BODY: usize = 4 << 20;
 
-/// The routes of the two.
+/// The routes of the three.
 pub fn routes(chat: Chat) -> Router {
     Router::new()
         .route("/api/agent/initialize", post(initialize))
         .route("/api/agent/command", post(command))
+        .route("/api/agent/tools", get(tools))
         .with_state(chat)
 }
 
@@ -198,6 +200,45 @@ async fn command(State(chat): State<Chat>, caller: Caller, request: Request) -> 
     respond(sent.await)
 }
 
+/// The skills of an agent. `allowed` says whether the caller has the permission that one needs.
+async fn tools(
+    State(chat): State<Chat>,
+    caller: Caller,
+    RawQuery(raw): RawQuery,
+) -> Response<Body> {
+    let fields = Fields::of(raw);
+    let listed = async {
+        let agent = chat.agent(&caller, fields.get("agent")).await?;
+        let caller = chat.parts().rights.caller(&caller);
+        let skills = (chat.parts().skills)(agent.id());
+        let tools: Vec<Value> = skills.iter().map(|it| tool(it, &caller)).collect();
+        Ok(json!({ "agent": agent.id(), "tools": tools }))
+    };
+    respond(listed.await)
+}
+
+fn tool(skill: &Definition, caller: &Principal) -> Value {
+    let allowed = skill.permission.is_none_or(|it| caller.may(it));
+    let mut tool = json!({
+        "id": skill.id,
+        "name": skill.name,
+        "description": skill.description,
+        "tags": skill.tags,
+        "examples": skill.examples,
+        "input": skill.input,
+        "requires_approval": skill.traits.approval,
+        "read_only": skill.traits.read_only,
+        "allowed": allowed,
+    });
+    if let Some(output) = &skill.output {
+        tool["output"] = output.clone();
+    }
+    if let Some(permission) = skill.permission {
+        tool["permission"] = permission.name().into();
+    }
+    tool
+}
+
 /// A fault of a field, as a reply.
 pub(super) fn faulty(fault: &incoming::Fault) -> Failure {
     let failure = Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", &fault.message);
@@ -205,7 +246,7 @@ pub(super) fn faulty(fault: &incoming::Fault) -> Failure {
 }
 
 /// Why the task server did not take a command.
-pub(super) fn refused(error: &a2a::Error) -> Failure {
+pub(crate) fn refused(error: &a2a::Error) -> Failure {
     let status = StatusCode::from_u16(error.code().http);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let code = match status.as_u16() {

@@ -15,14 +15,15 @@ use axum::routing::{MethodRouter, get, post};
 use memory::{Access, Error, Handle, Layer, Record, Viewer, export};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::reply::{
     AuditCounts, Contradicted, Forgotten, Graph, Imported, Recalled, RecordView, Stored,
     TaskContext, VectorHits,
 };
 use super::{
-    Caller, Failure, Fields, Guarded, Part, Rights, by_query, read, respond, response, whole,
+    Caller, Failure, Fields, Guarded, Part, Rights, by_query, invalid, read, respond, response,
+    whole,
 };
 
 mod shapes;
@@ -34,6 +35,9 @@ const MAX_IMPORT: usize = 256 << 20;
 
 /// How many nodes a graph has by default, and at most.
 const NODES: (usize, usize) = (50, 500);
+
+/// How many records a page has by default, and at most.
+const RECORDS: (usize, usize) = (50, 500);
 
 /// How many records a context lists.
 const LISTED: usize = 20;
@@ -47,6 +51,7 @@ pub fn routes(population: Population, rights: Rights) -> Router {
         .route("/api/memory/forget", by_body(forget))
         .route("/api/memory/context", by_query(context))
         .route("/api/memory/graph", by_query(graph))
+        .route("/api/memory/records", by_query(records))
         .route("/api/memory/audit", by_query(audit))
         .route("/api/memory/export", get(export_all))
         .route(
@@ -205,6 +210,53 @@ async fn graph(Subject { space, .. }: Subject, fields: Fields) -> Result<Graph, 
         nodes: json!(picture.nodes),
         edges: json!(picture.edges),
     })
+}
+
+/// `?layer=`, `?type=`, `?before=ID`, `?limit=N`.
+async fn records(Subject { space, .. }: Subject, fields: Fields) -> Result<Value, Failure> {
+    let layer = match fields.get("layer") {
+        None => None,
+        Some(name) => {
+            let known = Layer::named(name);
+            let why = format!(
+                "unknown layer {name:?}; layers are observation, working, belief, procedure and axiom"
+            );
+            Some(known.ok_or_else(|| invalid("layer", why))?)
+        }
+    };
+    let limit = match fields.get("limit").map(str::parse::<usize>) {
+        None => RECORDS.0,
+        Some(Ok(limit)) if (1..=RECORDS.1).contains(&limit) => limit,
+        Some(_) => {
+            let why = format!("limit is to be a number from 1 to {}", RECORDS.1);
+            return Err(invalid("limit", why));
+        }
+    };
+    let kind = fields.get("type").map(str::to_owned);
+    let wanted = move |record: &Record| {
+        layer.is_none_or(|it| record.layer() == it)
+            && kind.as_ref().is_none_or(|it| record.content.kind == *it)
+    };
+    let mut found = space.records(wanted).await.map_err(failure)?;
+    found.sort_by(|a, b| (b.recorded, b.id.as_str()).cmp(&(a.recorded, a.id.as_str())));
+    let begin = match fields.get("before") {
+        None => 0,
+        Some(id) => {
+            let place = found.iter().position(|it| it.id.as_str() == id);
+            let why = format!("no record {id:?} is listed");
+            1 + place.ok_or_else(|| Failure::new(StatusCode::NOT_FOUND, "unknown", why))?
+        }
+    };
+    let page = found.iter().skip(begin).take(limit);
+    let page: Vec<RecordView> = page.map(|it| shapes::record(it)).collect();
+    let more = begin + page.len() < found.len();
+    let mut reply = json!({
+        "agent": space.name().to_string(), "records": page, "total": found.len(),
+    });
+    if let Some(last) = page.last().filter(|_| more) {
+        reply["next"] = last.id.as_str().into();
+    }
+    Ok(reply)
 }
 
 async fn audit(Subject { space, .. }: Subject, _: Fields) -> Result<AuditCounts, Failure> {

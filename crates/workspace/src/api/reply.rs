@@ -26,6 +26,9 @@ pub struct LawVersion {
     pub why: String,
     /// The number of the event in the agent's journal by which it became law.
     pub event: u64,
+    /// When that was, as RFC 3339 has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// What a client reads of the reply to `GET /api/agent/status`, and of those to `pause` and `resume`. The reply has more.
@@ -202,6 +205,12 @@ pub struct ListedGrant {
     pub prefix: Option<String>,
     /// Until when it counts, in milliseconds since 1970; 0 is without an end.
     pub until: i64,
+    /// How many calls were made because of it, as far as the journal was looked at; none: they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<u64>,
+    /// The event by which it was given; none: it is further back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
 }
 
 /// The reply to `GET /api/grants`.

@@ -13,6 +13,7 @@ pub static RULES: &[RouteRule] = route_rules! {
     // What the agent then does is checked skill by skill.
     "POST" "/api/agent/command": changes;
     "POST" "/api/agent/initialize": changes;
+    "GET" "/api/agent/tools": reads;
     // The messages of the chat are checked like the routes that do the same.
     "GET" "/ws/chat": reads;
     // A caller sees its own sessions; the anonymous caller has none of its own.
@@ -94,6 +95,7 @@ pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/memory/graph": reads for named;
     "GET" "/api/memory/audit": reads for named;
     "GET" "/api/memory/export": reads for named;
+    "GET" "/api/memory/records": reads for named;
     "POST" "/api/memory/store": changes needs Remember for named;
     "POST" "/api/memory/forget": changes needs Remember for named;
     // An import writes records of others.

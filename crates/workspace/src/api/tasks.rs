@@ -2,7 +2,7 @@
 
 use a2a::service::Call;
 use a2a::types::wire::WireMessage as _;
-use a2a::types::{CancelTaskRequest, GetTaskRequest, ListTasksRequest};
+use a2a::types::{CancelTaskRequest, GetTaskRequest, ListTasksRequest, Role, Task};
 use access::Origin;
 use axum::Router;
 use axum::body::Body;
@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 
 use super::{Caller, Failure, Fields, invalid, respond};
 use crate::chat::Chat;
+use crate::chat::sessions::titled;
 
 /// How many messages of its history a task of a list has.
-const HISTORY: i32 = 1;
+const HISTORY: usize = 1;
 
 /// The routes of `/api/tasks`.
 pub fn routes(chat: Chat) -> Router {
@@ -53,8 +54,19 @@ fn call(chat: &Chat, caller: &Caller) -> Call {
     call
 }
 
-fn reply<T: serde::Serialize>(task: &T) -> Value {
-    json!(task)
+/// A task, titled with its first words; with so many messages of its history, if that is said.
+fn reply(mut task: Task, history: Option<usize>) -> Value {
+    let first = task.history.iter().find(|it| it.role == Role::User);
+    let title = first.map(|it| titled(&it.text()));
+    if let Some(most) = history {
+        let surplus = task.history.len().saturating_sub(most);
+        task.history.drain(..surplus);
+    }
+    let mut reply = json!(task);
+    if let Some(title) = title {
+        reply["title"] = title.into();
+    }
+    reply
 }
 
 /// `?state=TASK_STATE_WORKING`, `?context=ID`, `?limit=N`, `?after=TOKEN`.
@@ -63,7 +75,6 @@ async fn list(State(chat): State<Chat>, caller: Caller, RawQuery(raw): RawQuery)
     let listed = async {
         let mut request = ListTasksRequest {
             tenant: tenant(&chat, &caller, fields.get("agent")).await?,
-            history_length: Some(HISTORY),
             ..ListTasksRequest::default()
         };
         for (name, field) in [
@@ -82,7 +93,11 @@ async fn list(State(chat): State<Chat>, caller: Caller, RawQuery(raw): RawQuery)
             .service
             .list_tasks(call(&chat, &caller), request);
         let page = page.await.map_err(|error| failure(&error))?;
-        let tasks: Vec<Value> = page.tasks.iter().map(reply).collect();
+        let tasks: Vec<Value> = page
+            .tasks
+            .into_iter()
+            .map(|it| reply(it, Some(HISTORY)))
+            .collect();
         Ok(json!({
             "tasks": tasks,
             "next": page.next_page_token,
@@ -107,7 +122,7 @@ async fn show(
         };
         let task = chat.parts().service.get_task(call(&chat, &caller), request);
         let task = task.await.map_err(|error| failure(&error))?;
-        Ok(reply(&task))
+        Ok(reply(task, None))
     };
     respond(shown.await)
 }
@@ -128,7 +143,7 @@ async fn cancel(
         let service = &chat.parts().service;
         let task = service.cancel_task(call(&chat, &caller), request).await;
         let task = task.map_err(|error| failure(&error))?;
-        Ok(reply(&task))
+        Ok(reply(task, None))
     };
     respond(cancelled.await)
 }

@@ -167,7 +167,7 @@ fn read(row: &Row) -> Option<Session> {
 }
 
 /// The first words of a command, cut between words.
-fn titled(words: &str) -> String {
+pub(crate) fn titled(words: &str) -> String {
     let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= TITLE {
         return line;

@@ -248,6 +248,8 @@ async fn an_operator_answers_for_others_a_user_for_itself_and_why_names_the_pers
     let listed = ada.send("GET", "/api/grants", &Value::Null).await;
     let listed: Value = serde_json::from_str(&listed.text).unwrap();
     assert_eq!(listed["grants"][0]["agreed"], "olga", "{listed}");
+    assert_eq!(listed["grants"][0]["uses"], 1, "{listed}");
+    assert!(listed["grants"][0]["event"].is_u64(), "{listed}");
     let revoked = olga.send("DELETE", &path, &Value::Null).await;
     assert_eq!(revoked.status, 200, "{}", revoked.text);
     let asked = ada.call("file-write", &write("notes/c.md")).await;

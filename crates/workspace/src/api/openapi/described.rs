@@ -169,6 +169,12 @@ fn agent(verb: &str, path: &str) -> Option<Described> {
             ],
         ),
         ("GET", "/api/agent/status") => {
+        ("GET", "/api/agent/tools") => json(
+            "What the agent can do: its skills, with what each takes and needs.",
+            &[AGENT],
+            &[],
+            &[("agent!", "string"), ("tools!", "Tool[]")],
+        ),
             json("What the agent does at the moment.", &[AGENT], &[], STATUS)
         }
         ("POST", "/api/agent/pause") => json(
@@ -542,6 +548,26 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
                 ("uncertain!", "integer"),
                 ("unsettled!", "integer"),
                 ("hypotheses!", "integer"),
+        ("GET", "/api/memory/records") => json(
+            "The records of the memory, the newest first.",
+            &[
+                AGENT,
+                (
+                    "layer",
+                    "of one layer: observation, working, belief, procedure or axiom",
+                ),
+                ("type", "of one type, such as conversation, code or concept"),
+                ("before", "the id of a record; what was recorded before it"),
+                ("limit", "how many, from 1 to 500"),
+            ],
+            &[],
+            &[
+                ("agent!", "string"),
+                ("records!", "MemoryRecord[]"),
+                ("total!", "integer"),
+                ("next", "string"),
+            ],
+        ),
                 ("without_reason!", "integer"),
             ],
         ),
