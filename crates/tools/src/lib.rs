@@ -31,6 +31,7 @@
 //! - `project/read`, `write`, `diff`, `search`, `list`, `rename`: the operations of a project; `walk`: its folders in order
 //! - [`files`]: the skills `file-list`, `file-read`, `file-search`, `file-write`, `file-edit`, `file-move`, `file-delete` and `undo`
 //! - [`FileDelta`]: what changed in a file, line by line
+//! - [`Watch`]: what is touched in a project, by this program or by others
 //! - [`history`]: what agents changed, so that it can be taken back
 //! - [`terminal`]: the skill `terminal-run`; [`sandbox`]: what confines a command (both on Linux)
 //! - [`Limits`], [`Error`]: bounds of each operation, and how it fails
@@ -46,6 +47,7 @@ mod project;
 pub mod sandbox;
 #[cfg(target_os = "linux")]
 pub mod terminal;
+mod watch;
 
 pub use delta::{DeltaOperation, FileDelta, apply_delta, deltas};
 pub use error::{Error, Kind};
@@ -57,3 +59,4 @@ pub use project::{
     ABSENT, Accepted, Case, Hit, Hunk, Incomplete, Lines, Listed, Listing, ListingKind,
     PatchProblem, Patched, Project, Query, SearchResult, Syntax, Text, WholeFile, Written, apply,
 };
+pub use watch::{Touched, Watch};

@@ -30,6 +30,7 @@ pub use read::{Lines, Text};
 pub use search::{Case, Hit, Query, SearchResult, Syntax};
 pub use walk::Incomplete;
 pub use whole::WholeFile;
+pub(crate) use write::TEMPORARY;
 pub use write::{ABSENT, Written};
 
 /// The text of `WELCOME.md` in a new project.

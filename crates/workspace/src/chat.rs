@@ -27,7 +27,9 @@ use store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::api::files::Projects;
 use crate::api::{Caller, Failure, Rights};
+use crate::changed::ChangeFeeds;
 use feed::Feeds;
 use incoming::{Attached, Command};
 pub(crate) use sessions::Sessions;
@@ -88,6 +90,7 @@ pub struct Chat(Arc<Inner>);
 struct Inner {
     parts: ChatParts,
     feeds: Feeds,
+    changes: ChangeFeeds,
     sessions: Sessions,
     /// The connections.
     sockets: TaskTracker,
@@ -100,6 +103,7 @@ impl Chat {
         Self(Arc::new(Inner {
             parts,
             feeds: Feeds::default(),
+            changes: ChangeFeeds::default(),
             sessions,
             sockets: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -107,8 +111,13 @@ impl Chat {
     }
 
     /// The route of the WebSocket. It is to be put behind an access check.
-    pub fn routes(&self) -> axum::Router {
-        socket::routes(self.clone())
+    pub fn routes(&self, projects: Projects) -> axum::Router {
+        socket::routes(self.clone(), projects)
+    }
+
+    /// The files of projects that change.
+    pub(crate) fn changes(&self) -> &ChangeFeeds {
+        &self.0.changes
     }
 
     /// Tells all clients that the server stops, and waits until their connections are closed.

@@ -7,10 +7,12 @@
 //!   `capabilities`, `secrets`, `session`); `openapi` describes them, `rules` says what each needs of its caller
 //! - [`api::reply`]: the replies, which clients read back
 //! - [`chat`]: `/ws/chat`, sessions told from the journals of agents
+//! - `changed`: files of projects that change, for those who follow them
 //! - [`door`]: `/workspace/capnweb`, the routes and the chat as objects of Cap'n Web
 //! - [`packed`]: MessagePack, for clients that ask for it
 
 pub mod api;
+mod changed;
 pub mod chat;
 pub mod door;
 pub mod packed;

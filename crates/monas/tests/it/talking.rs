@@ -3,8 +3,8 @@
 //! - `callers`: a server that asks for credentials
 //! - `cuts`: the client over connections that are cut
 //! - `faults`: clients that are slow, dead or hostile
+//! - `deltas`: a client that has the files of a project, line by line
 //! - `files`: the files of a project
-
 //! - `more_routes`: skills, records, laws and tasks as a page shows them
 //! - `rpc`: `/ws/a2a` in the shapes of the document
 mod callers;
@@ -12,9 +12,13 @@ mod cuts;
 mod faults;
 mod files;
 
-use std::collections::BTreeSet;
+mod callers;
+mod deltas;
+mod files;
 mod more_routes;
 mod rpc;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use crate::path::ProjectPath;
 use crate::project::{Project, bytes, hash};
 
 /// Prefix of the names of temporary files. Searches skip them.
-pub(super) const TEMPORARY: &str = ".monas-";
+pub(crate) const TEMPORARY: &str = ".monas-";
 
 /// Where `seen` stands for a file that does not exist.
 pub const ABSENT: &str = "absent";

@@ -19,6 +19,7 @@ use super::window::{From, Shared, Window};
 use super::{AskedCommand, Chat};
 use crate::api::one_session::{check_route, covers};
 use crate::api::{Failure, rules};
+use crate::changed::Changes;
 
 /// How many messages wait to be written; then windows wait, and the feed lets go of them.
 const QUEUE: usize = 64;
@@ -229,7 +230,7 @@ impl Connection {
     }
 
     /// Whether the caller may do what the route of the same meaning does.
-    fn check(&self, verb: &str, path: &str) -> Result<(), Fault> {
+    pub(crate) fn check(&self, verb: &str, path: &str) -> Result<(), Fault> {
         let rule = RouteRule::find(rules::RULES.iter(), verb, path);
         let Some(FoundRule::Rule(rule)) = rule else {
             return Err(Fault::new(
@@ -346,6 +347,38 @@ impl Connection {
         let standing = self.standing(&session);
         let pong = Passing::event("pong", data, standing.state, standing.cursor);
         self.place(&session).passing(pong)
+    }
+
+    /// The messages that tell of changed files: one for each change of lines, and one for a file without any.
+    pub(crate) fn changed(&self, changes: &Changes) -> Vec<Envelope> {
+        let session = self.current.clone().unwrap_or_default();
+        let standing = self.standing(&session);
+        let place = self.place(&session);
+        let event = |name: &str, data: Value| {
+            place.passing(Passing::event(name, data, standing.state, standing.cursor))
+        };
+        let files = match changes {
+            Changes::Files(files) => files,
+            Changes::Missed => return vec![event("files_missed", json!({}))],
+            Changes::Over => return vec![event("files_ended", json!({}))],
+        };
+        let mut messages = Vec::new();
+        for file in files.iter() {
+            if file.deltas.is_empty() {
+                let data = json!({
+                    "path": file.path, "operation": file.operation, "size": file.size, "hash": file.after,
+                });
+                messages.push(event("file_modified", data));
+            }
+            for (at, delta) in file.deltas.iter().enumerate() {
+                let mut data = json!(delta);
+                data["before"] = json!(file.before);
+                data["after"] = json!(file.after);
+                data["remaining"] = (file.deltas.len() - 1 - at).into();
+                messages.push(event("file_delta", data));
+            }
+        }
+        messages
     }
 
     /// The error that a client is told; the connection stays.

@@ -455,7 +455,7 @@ fn file_change(skill: &str, input: &Value, output: &Value) -> Option<Value> {
         return None;
     }
     let mut change = json!({ "path": path, "operation": operation });
-    for name in ["size", "hash", "from", "deltas"] {
+    for name in ["size", "hash", "from"] {
         if let Some(value) = output.get(name) {
             change[name] = value.clone();
         }

@@ -7,6 +7,7 @@ use a2a::binding::{beside, weight};
 use a2a::server::end_of_credentials;
 use access::calls::Session;
 use access::{Origin, Principal};
+use agent::AgentHandle;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
@@ -23,7 +24,9 @@ use super::Chat;
 use super::connection::Connection;
 use super::envelope::Envelope;
 use super::incoming::{self, Fault, Incoming};
-use crate::api::{Caller, Fields, refusal, respond};
+use crate::api::files::{Projects, project_of};
+use crate::api::{Caller, Failure, Fields, invalid, refusal, respond};
+use crate::changed::{ChangeFollower, Changes};
 
 /// Where the chat is.
 pub(crate) const PATH: &str = "/ws/chat";
@@ -45,11 +48,22 @@ const SMALL: usize = 16 << 10;
 const READ_BUFFER: usize = 2 << 10;
 const WRITE_BUFFER: usize = 16 << 10;
 
-pub(super) fn routes(chat: Chat) -> Router {
-    Router::new().route(PATH, get(upgrade)).with_state(chat)
+pub(super) fn routes(chat: Chat, projects: Projects) -> Router {
+    let state = ChatRoute { chat, projects };
+    Router::new().route(PATH, get(upgrade)).with_state(state)
 }
 
-async fn upgrade(State(chat): State<Chat>, caller: Caller, request: Request) -> Response<Body> {
+#[derive(Clone)]
+struct ChatRoute {
+    chat: Chat,
+    projects: Projects,
+}
+
+async fn upgrade(
+    State(ChatRoute { chat, projects }): State<ChatRoute>,
+    caller: Caller,
+    request: Request,
+) -> Response<Body> {
     let (mut head, _) = request.into_parts();
     let upgrade = match WebSocketUpgrade::from_request_parts(&mut head, &()).await {
         Ok(upgrade) => upgrade,
@@ -73,6 +87,21 @@ async fn upgrade(State(chat): State<Chat>, caller: Caller, request: Request) -> 
         ..Origin::of("chat", &head)
     };
     let caller = chat.0.parts.rights.caller(&caller);
+    let connection = Connection::new(chat.clone(), caller.clone(), origin, agent.clone());
+    let files = match fields.get("files") {
+        None => None,
+        Some("follow") => {
+            let followed = follow_files(&chat, &projects, &connection, &agent).await;
+            match followed {
+                Ok(followed) => Some(followed),
+                Err(failure) => return respond::<()>(Err(failure)),
+            }
+        }
+        Some(other) => {
+            let why = format!("files is {other:?}; expected follow");
+            return respond::<()>(Err(invalid("files", why)));
+        }
+    };
     let limit = chat.0.parts.max_frame;
     let upgrade = upgrade
         .protocols([MSGPACK, JSON])
@@ -87,8 +116,9 @@ async fn upgrade(State(chat): State<Chat>, caller: Caller, request: Request) -> 
         let tracker = chat.0.sockets.clone();
         let stopping = chat.0.stopping.clone();
         let served = Served {
-            caller: caller.clone(),
-            connection: Connection::new(chat, caller, origin, agent),
+            caller,
+            connection,
+            files,
             packed,
             stopping,
         };
@@ -96,10 +126,37 @@ async fn upgrade(State(chat): State<Chat>, caller: Caller, request: Request) -> 
     })
 }
 
+/// Follows the files of an agent's project, for a caller that may read them.
+async fn follow_files(
+    chat: &Chat,
+    projects: &Projects,
+    connection: &Connection,
+    agent: &AgentHandle,
+) -> Result<ChangeFollower, Failure> {
+    let checked = connection.check("GET", "/api/files/content");
+    checked.map_err(|fault| Failure::new(StatusCode::FORBIDDEN, "denied", fault.message))?;
+    let project = project_of(projects, agent)?.project;
+    chat.changes().follow(agent.id(), &project).await
+}
+
+/// The next changes of the files that are followed.
+async fn next_changes(files: &mut Option<ChangeFollower>) -> Changes {
+    let changes = match files {
+        None => return std::future::pending().await,
+        Some(files) => files.next().await,
+    };
+    if matches!(changes, Changes::Over) {
+        *files = None;
+    }
+    changes
+}
+
 /// A connection over a WebSocket.
 struct Served {
     caller: Principal,
     connection: Connection,
+    /// The files of the project, if the client follows them.
+    files: Option<ChangeFollower>,
     /// Messages are MessagePack.
     packed: bool,
     stopping: CancellationToken,
@@ -116,6 +173,20 @@ impl Served {
         let farewell = loop {
             let frame = tokio::select! {
                 message = self.connection.next() => Some(self.frame(&message)),
+                changes = next_changes(&mut self.files) => {
+                    let mut failed = false;
+                    for message in self.connection.changed(&changes) {
+                        let frame = self.frame(&message);
+                        failed |= !matches!(timeout(WRITE, sink.send(frame)).await, Ok(Ok(())));
+                        if failed {
+                            break;
+                        }
+                    }
+                    match failed {
+                        true => break None,
+                        false => None,
+                    }
+                }
                 incoming = source.next() => {
                     heard = true;
                     match incoming {

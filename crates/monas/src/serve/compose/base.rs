@@ -489,7 +489,7 @@ impl<'a> Base<'a> {
             .merge(agents)
             .merge(approvals)
             .merge(trail)
-            .merge(chat.routes())
+            .merge(chat.routes(projects.clone()))
             .merge(workspace::api::command::routes(chat.clone()))
             .merge(workspace::api::sessions::routes(chat.clone()))
             .merge(workspace::api::files::routes(

@@ -168,7 +168,6 @@ fn agent(verb: &str, path: &str) -> Option<Described> {
                 ("session_id!", "string"),
             ],
         ),
-        ("GET", "/api/agent/status") => {
         ("GET", "/api/agent/tools") => json(
             "What the agent can do: its skills, with what each takes and needs.",
             &[AGENT],
