@@ -9,7 +9,8 @@ use crate::tools::{self, Chromium, Node, Python};
 use crate::{examples, process, prove, tidy, types, workspace};
 
 /// Folders with a `package-lock.json`, which lists npm packages that the tests use.
-const NPM_FOLDERS: [&str; 9] = [
+const NPM_FOLDERS: [&str; 10] = [
+    "conformance/ag-ui",
     "conformance/capnweb",
     "conformance/mcp",
     "conformance/oidc",

@@ -128,6 +128,16 @@ impl Chat {
         self.0.feeds.close().await;
     }
 
+    /// Ends when the server stops.
+    pub(crate) fn stopping(&self) -> CancellationToken {
+        self.0.stopping.clone()
+    }
+
+    /// Runs beside its caller; the server waits for it when it stops.
+    pub(crate) fn track(&self, running: impl Future<Output = ()> + Send + 'static) {
+        self.0.sockets.spawn(running);
+    }
+
     pub(crate) fn sessions(&self) -> &Sessions {
         &self.0.sessions
     }

@@ -7,10 +7,12 @@
 //!   `capabilities`, `secrets`, `session`); `openapi` describes them, `rules` says what each needs of its caller
 //! - [`api::reply`]: the replies, which clients read back
 //! - [`chat`]: `/ws/chat`, sessions told from the journals of agents
+//! - [`ag_ui`]: `/ag-ui`, the same sessions as runs of the Agent User Interaction protocol
 //! - `changed`: files of projects that change, for those who follow them
 //! - [`door`]: `/workspace/capnweb`, the routes and the chat as objects of Cap'n Web
 //! - [`packed`]: MessagePack, for clients that ask for it
 
+pub mod ag_ui;
 pub mod api;
 mod changed;
 pub mod chat;

@@ -181,6 +181,7 @@ pub(crate) fn asked(head: &Parts, caller: &Principal) -> CallRecord {
     let wire = match path.split('/').nth(1) {
         Some("api") => "api",
         Some("ws") => "chat",
+        Some("ag-ui") => "ag-ui",
         Some("operator") => "operator",
         Some("metrics") => "metrics",
         _ => "http",

@@ -6,6 +6,7 @@
 )]
 
 mod access;
+mod ag_ui;
 mod agents;
 mod attacks;
 mod backup;

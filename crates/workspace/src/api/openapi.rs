@@ -116,11 +116,12 @@ fn error_schema() -> Value {
 }
 
 /// The statuses of refusals, with what each stands for.
-const REFUSALS: [(&str, &str); 11] = [
+const REFUSALS: [(&str, &str); 12] = [
     ("400", "The body cannot be read."),
     ("401", "The caller is not known."),
     ("403", "The caller lacks the permission."),
     ("404", "It does not exist."),
+    ("406", "The media type is not written."),
     ("409", "It does not fit the state."),
     ("413", "The body is too long."),
     ("415", "The media type is not read."),
@@ -144,7 +145,9 @@ fn operation(row: &RouteRule, about: &Described) -> Value {
         Kind::Json(fields) => object(fields),
         _ => json!({}),
     };
-    let content = kind.map_or(json!({}), |kind| json!({ kind: { "schema": schema } }));
+    let kinds = kind.into_iter().flat_map(|it| it.split(", "));
+    let content = kinds.map(|kind| (kind.to_owned(), json!({ "schema": schema })));
+    let content: Map<String, Value> = content.collect();
     responses.insert(
         status.to_owned(),
         json!({ "description": about.summary, "content": content }),

@@ -16,6 +16,8 @@ pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/agent/tools": reads;
     // The messages of the chat are checked like the routes that do the same.
     "GET" "/ws/chat": reads;
+    // A command as well; the answers to interrupts are checked like those of approvals.
+    "POST" "/ag-ui": changes;
     // A caller sees its own sessions; the anonymous caller has none of its own.
     "GET" "/api/sessions": reads for named;
     "GET" "/api/sessions/{id}": reads for named;
@@ -93,9 +95,9 @@ pub static RULES: &[RouteRule] = route_rules! {
     "POST" "/api/memory/vector-search": reads for named;
     "GET" "/api/memory/context": reads for named;
     "GET" "/api/memory/graph": reads for named;
+    "GET" "/api/memory/records": reads for named;
     "GET" "/api/memory/audit": reads for named;
     "GET" "/api/memory/export": reads for named;
-    "GET" "/api/memory/records": reads for named;
     "POST" "/api/memory/store": changes needs Remember for named;
     "POST" "/api/memory/forget": changes needs Remember for named;
     // An import writes records of others.

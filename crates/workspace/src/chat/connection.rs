@@ -229,6 +229,14 @@ impl Connection {
         }
     }
 
+    /// Opens a window on all of a session, in place of one that is open. It ends the past with `session_restored`.
+    pub(crate) fn restore(&mut self, session: &str) -> Result<(), Fault> {
+        self.windows.remove(session);
+        self.open(session, From::After(Cursor::default()))?;
+        self.current = Some(session.to_owned());
+        Ok(())
+    }
+
     /// Whether the caller may do what the route of the same meaning does.
     pub(crate) fn check(&self, verb: &str, path: &str) -> Result<(), Fault> {
         let rule = RouteRule::find(rules::RULES.iter(), verb, path);
@@ -341,14 +349,6 @@ impl Connection {
             .unwrap_or_default()
     }
 
-    fn pong(&self, id: Option<&str>) -> Envelope {
-        let session = self.current.clone().unwrap_or_default();
-        let data = json!({ "in_reply_to": id });
-        let standing = self.standing(&session);
-        let pong = Passing::event("pong", data, standing.state, standing.cursor);
-        self.place(&session).passing(pong)
-    }
-
     /// The messages that tell of changed files: one for each change of lines, and one for a file without any.
     pub(crate) fn changed(&self, changes: &Changes) -> Vec<Envelope> {
         let session = self.current.clone().unwrap_or_default();
@@ -379,6 +379,14 @@ impl Connection {
             }
         }
         messages
+    }
+
+    fn pong(&self, id: Option<&str>) -> Envelope {
+        let session = self.current.clone().unwrap_or_default();
+        let data = json!({ "in_reply_to": id });
+        let standing = self.standing(&session);
+        let pong = Passing::event("pong", data, standing.state, standing.cursor);
+        self.place(&session).passing(pong)
     }
 
     /// The error that a client is told; the connection stays.

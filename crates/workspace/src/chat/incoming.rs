@@ -12,7 +12,7 @@ mod tests;
 pub(crate) const MAX_SESSION: usize = 128;
 
 /// The most attachments of a command.
-const MAX_ATTACHMENTS: usize = 32;
+pub(crate) const MAX_ATTACHMENTS: usize = 32;
 
 /// A message of a client that was understood.
 #[derive(Clone, Debug, PartialEq)]
@@ -423,7 +423,7 @@ fn check_alert(payload: &Map<String, Value>) -> Result<(), Fault> {
     }
 }
 
-fn text<'a>(
+pub(crate) fn text<'a>(
     members: &'a Map<String, Value>,
     below: &str,
     name: &str,
@@ -460,11 +460,11 @@ fn one_of<'a>(
     }
 }
 
-fn missing(field: &str, right: &str) -> Fault {
+pub(crate) fn missing(field: &str, right: &str) -> Fault {
     Fault::new("missing", field, format!("{field} is missing: {right}"))
 }
 
-fn wrong(field: &str, right: &str, given: &Value) -> Fault {
+pub(crate) fn wrong(field: &str, right: &str, given: &Value) -> Fault {
     let given = named(given);
     Fault::new(
         "invalid",

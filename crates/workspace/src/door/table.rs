@@ -66,7 +66,7 @@ pub(super) fn methods(rows: &[RouteRule]) -> Vec<Row> {
     let is_method = |row: &Row| {
         !matches!(
             row.about.reply,
-            Kind::Upgrade | Kind::Other("application/octet-stream")
+            Kind::Upgrade | Kind::Other("application/vnd.sqlite3" | "text/event-stream")
         )
     };
     rows.filter(is_method).collect()

@@ -74,7 +74,10 @@ impl RateLimits {
 
 /// Whether a wire is one that people use.
 pub(super) fn is_for_people(wire: &str) -> bool {
-    matches!(wire, "api" | "operator" | "metrics" | "chat" | "http")
+    matches!(
+        wire,
+        "api" | "operator" | "metrics" | "chat" | "ag-ui" | "http"
+    )
 }
 
 /// An address, or the network of 64 bits that one household has.

@@ -490,6 +490,7 @@ impl<'a> Base<'a> {
             .merge(approvals)
             .merge(trail)
             .merge(chat.routes(projects.clone()))
+            .merge(workspace::ag_ui::routes(chat.clone()))
             .merge(workspace::api::command::routes(chat.clone()))
             .merge(workspace::api::sessions::routes(chat.clone()))
             .merge(workspace::api::files::routes(

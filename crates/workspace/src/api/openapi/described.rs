@@ -22,6 +22,7 @@ pub(crate) struct Described {
 pub(crate) enum Kind {
     /// An object with these fields.
     Json(Fields),
+    /// Something else: its media type, or several with commas between them.
     Other(&'static str),
     /// The connection becomes a WebSocket.
     Upgrade,
@@ -174,6 +175,7 @@ fn agent(verb: &str, path: &str) -> Option<Described> {
             &[],
             &[("agent!", "string"), ("tools!", "Tool[]")],
         ),
+        ("GET", "/api/agent/status") => {
             json("What the agent does at the moment.", &[AGENT], &[], STATUS)
         }
         ("POST", "/api/agent/pause") => json(
@@ -256,9 +258,27 @@ fn people(verb: &str, path: &str) -> Option<Described> {
     Some(match (verb, path) {
         ("GET", "/ws/chat") => Described {
             summary: "The chat, as a WebSocket; docs/chat.md has its messages.",
-            query: &[AGENT],
+            query: &[
+                AGENT,
+                ("files", "follow: be told what changes in the project"),
+            ],
             body: &[],
             reply: Kind::Upgrade,
+        },
+        ("POST", "/ag-ui") => Described {
+            summary: "A run of the Agent User Interaction protocol, as an event stream; docs/ag-ui.md has its events.",
+            query: &[AGENT],
+            body: &[
+                ("threadId!", "string"),
+                ("runId!", "string"),
+                ("messages!", "objects"),
+                ("tools", "objects"),
+                ("context", "objects"),
+                ("state", "any"),
+                ("forwardedProps", "any"),
+                ("resume", "objects"),
+            ],
+            reply: Kind::Other("text/event-stream"),
         },
         ("GET", "/api/sessions") => json(
             "The sessions of the caller, the last used first.",
@@ -303,7 +323,7 @@ fn people(verb: &str, path: &str) -> Option<Described> {
         ("GET", "/api/sessions/{id}/export") => other(
             "A whole session, as JSON or Markdown.",
             &[AGENT, ("format", "json or markdown")],
-            "*/*",
+            "application/json, text/markdown",
         ),
         ("GET", "/api/approvals") => json(
             "The calls and questions that wait for the caller.",
@@ -528,25 +548,6 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
             &[],
             &[("nodes!", "list"), ("edges!", "list")],
         ),
-        ("GET", "/api/memory/audit") => json(
-            "Counts of what is in the memory, and of what is wrong with it.",
-            &[AGENT],
-            &[],
-            &[
-                ("agent!", "string"),
-                ("clean!", "boolean"),
-                ("records!", "integer"),
-                ("layers!", "object"),
-                ("contradictions!", "integer"),
-                ("duplicates!", "integer"),
-                ("echoes!", "integer"),
-                ("embedded!", "integer"),
-                ("forgotten!", "integer"),
-                ("never_read!", "integer"),
-                ("recall_loops!", "integer"),
-                ("uncertain!", "integer"),
-                ("unsettled!", "integer"),
-                ("hypotheses!", "integer"),
         ("GET", "/api/memory/records") => json(
             "The records of the memory, the newest first.",
             &[
@@ -567,13 +568,32 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
                 ("next", "string"),
             ],
         ),
+        ("GET", "/api/memory/audit") => json(
+            "Counts of what is in the memory, and of what is wrong with it.",
+            &[AGENT],
+            &[],
+            &[
+                ("agent!", "string"),
+                ("clean!", "boolean"),
+                ("records!", "integer"),
+                ("layers!", "object"),
+                ("contradictions!", "integer"),
+                ("duplicates!", "integer"),
+                ("echoes!", "integer"),
+                ("embedded!", "integer"),
+                ("forgotten!", "integer"),
+                ("never_read!", "integer"),
+                ("recall_loops!", "integer"),
+                ("uncertain!", "integer"),
+                ("unsettled!", "integer"),
+                ("hypotheses!", "integer"),
                 ("without_reason!", "integer"),
             ],
         ),
         ("GET", "/api/memory/export") => other(
             "The records of the memory.",
-            &[AGENT, ("format", "json, cypher or others")],
-            "*/*",
+            &[AGENT, ("format", "jsonl or cypher")],
+            "application/jsonl, text/plain",
         ),
         ("POST", "/api/memory/import") => json(
             "Writes exported records into the memory.",
@@ -591,11 +611,23 @@ fn memory(verb: &str, path: &str) -> Option<Described> {
 
 fn server(verb: &str, path: &str) -> Option<Described> {
     Some(match (verb, path) {
-        ("GET", "/metrics") => other("Metrics, as Prometheus reads them.", &[], "text/plain"),
+        ("GET", "/metrics") => other(
+            "Metrics, as Prometheus reads them.",
+            &[],
+            "application/openmetrics-text, text/plain",
+        ),
         ("GET", "/api/audit") => other(
             "The audit trail: the calls on every wire.",
-            &[("after", "a number"), ("limit", "how many")],
-            "*/*",
+            &[
+                ("user", "of one caller"),
+                (
+                    "since",
+                    "a time such as 2026-01-31T12:00:00Z, or an age such as 1h",
+                ),
+                ("limit", "the newest, so many"),
+                ("follow", "true: also those to come"),
+            ],
+            "application/json, application/x-ndjson",
         ),
         ("GET", "/api/audit/verify") => json(
             "Whether the chain of the audit trail is whole.",
@@ -615,7 +647,7 @@ fn server(verb: &str, path: &str) -> Option<Described> {
         ("GET", "/operator/backup") => other(
             "A backup of all data, in one file.",
             &[],
-            "application/octet-stream",
+            "application/vnd.sqlite3",
         ),
         _ => return None,
     })
