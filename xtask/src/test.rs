@@ -53,7 +53,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let pythons = report.step("python", |_| {
         let v1_0 = tools::python(root, tools::A2A_V1_0)?;
         let v0_3 = tools::python(root, tools::A2A_V0_3)?;
-        Ok([v1_0, v0_3, tools::python(root, tools::ACP)?])
+        let acp = tools::python(root, tools::ACP)?;
+        Ok([v1_0, v0_3, acp, tools::python(root, tools::OPENAPI)?])
     })?;
     let chromium = report.step("chromium", |_| tools::chromium())?;
     clippy(root, &mut report)?;
@@ -105,8 +106,8 @@ fn clippy(root: &Path, report: &mut Report) -> Result<()> {
 /// What the tests drive us with, besides our own code.
 struct Peers {
     node: Node,
-    /// One for each version of A2A, and one for ACP.
-    pythons: [Python; 3],
+    /// One for each version of A2A, one for ACP, and one for our routes.
+    pythons: [Python; 4],
     /// The driver of the official Rust client.
     rust_client: PathBuf,
     chromium: Chromium,

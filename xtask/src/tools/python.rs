@@ -45,6 +45,14 @@ pub(crate) const ACP: Packages = Packages {
     oldest: (3, 11),
 };
 
+/// The packages that drive our routes by their description.
+pub(crate) const OPENAPI: Packages = Packages {
+    folder: "conformance/openapi",
+    variable: "MONAS_OPENAPI_PYTHON",
+    package: "the python package schemathesis",
+    oldest: (3, 10),
+};
+
 /// A python that has the packages.
 #[derive(Debug, Clone)]
 pub(crate) struct Python {

@@ -26,6 +26,7 @@ mod mcp;
 mod memory;
 mod models;
 mod naming;
+mod openapi;
 mod operator;
 mod outbound;
 mod owners;

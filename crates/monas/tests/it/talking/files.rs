@@ -1,6 +1,8 @@
 //! `/api/files`: a project is read, written and searched, at once and after an approval.
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use super::{rest, serve};
 use crate::support::program::Monas;
@@ -74,4 +76,84 @@ async fn files_are_read_written_and_searched_within_the_project() {
     ended.expect("the file is written");
     assert_eq!(on_disk(), later);
     server.stop().await;
+}
+
+/// How large what is uploaded is, in lines of 16 bytes.
+const LINES: usize = 20_000;
+
+/// A text of which every part says which it is.
+fn version(number: usize) -> String {
+    format!("version {number:07}\n").repeat(LINES)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_killed_during_uploads_leaves_whole_files() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut serve(home.path())).await;
+    let address = server.authority().to_owned();
+    let (told, mut acknowledged) = tokio::sync::mpsc::unbounded_channel();
+    let mut uploading = Vec::new();
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        let (address, told) = (address.clone(), told.clone());
+        uploading.push(tokio::spawn(async move {
+            for number in 0.. {
+                let body = json!({ "path": name, "content": version(number) });
+                let request = format!(
+                    "PUT /api/files/content HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                    body.to_string().len()
+                );
+                let Ok(answer) = raw(&address, &request).await else {
+                    return;
+                };
+                if !answer.starts_with("HTTP/1.1 200") || told.send((name, number)).is_err() {
+                    return;
+                }
+            }
+        }));
+    }
+    // One sends half of its body, and waits.
+    let mut half = TcpStream::connect(&address).await.unwrap();
+    let begun = "PUT /api/files/content HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n{\"path\":\"half.txt\",\"content\":\"";
+    half.write_all(begun.as_bytes()).await.unwrap();
+    half.write_all(&[b'x'; 400_000]).await.unwrap();
+    let mut last = std::collections::BTreeMap::new();
+    while last.len() < 3 || last.values().sum::<usize>() < 12 {
+        let next = tokio::time::timeout(super::SOON, acknowledged.recv()).await;
+        let (name, number) = next.expect("uploads go on").unwrap();
+        last.insert(name, number);
+    }
+    server.signal("KILL").await;
+    server.ended().await;
+    for upload in uploading {
+        upload.await.unwrap();
+    }
+    drop(told);
+    while let Some((name, number)) = acknowledged.recv().await {
+        last.insert(name, number);
+    }
+    for (name, number) in last {
+        let text = std::fs::read_to_string(home.path().join("files").join(name)).unwrap();
+        // It is the last version that was acknowledged, or the one that was under way, and whole.
+        let whole = text == version(number) || text == version(number + 1);
+        assert!(whole, "{name} after version {number}: {} bytes", text.len());
+    }
+    assert!(!home.path().join("files/half.txt").exists());
+
+    let server = Monas::start(&mut serve(home.path())).await;
+    let (_, tree) = get(&server, "/api/files/tree").await;
+    let names = tree["children"].as_array().unwrap().iter();
+    let names: Vec<&str> = names.filter_map(|it| it["name"].as_str()).collect();
+    assert!(names.iter().all(|it| !it.starts_with('.')), "{names:?}");
+    let (status, _) = put(&server, json!({ "path": "a.txt", "content": "after\n" })).await;
+    assert_eq!(status, 200);
+    server.stop().await;
+}
+
+/// Sends a request on a connection of its own, and reads the answer.
+async fn raw(address: &str, request: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
 }
