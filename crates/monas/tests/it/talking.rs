@@ -2,18 +2,16 @@
 //!
 //! - `callers`: a server that asks for credentials
 //! - `cuts`: the client over connections that are cut
-//! - `faults`: clients that are slow, dead or hostile
 //! - `deltas`: a client that has the files of a project, line by line
+//! - `faults`: clients that are slow, dead or hostile
 //! - `files`: the files of a project
 //! - `more_routes`: skills, records, laws and tasks as a page shows them
 //! - `rpc`: `/ws/a2a` in the shapes of the document
-mod callers;
-mod cuts;
-mod faults;
-mod files;
 
 mod callers;
+mod cuts;
 mod deltas;
+mod faults;
 mod files;
 mod more_routes;
 mod rpc;

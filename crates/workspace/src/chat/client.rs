@@ -193,7 +193,7 @@ impl ChatClient {
 
     /// Says something to the agent, now or when there is a connection. Gives the id of the message.
     pub fn say(&self, command: &str) -> Result<String, Error> {
-        self.send("user_command", json!({ "command": command }), None)
+        self.send("user_command", &json!({ "command": command }), None)
     }
 
     /// Answers what waits under an id: an object with `decision` (`approve`, `reject`, `modify` with `modified`), or with
@@ -204,10 +204,10 @@ impl ChatClient {
             words => json!({ "answer": words }),
         };
         payload["request_id"] = request.into();
-        self.send("approval_response", payload, Some(request.to_owned()))
+        self.send("approval_response", &payload, Some(request.to_owned()))
     }
 
-    fn send(&self, kind: &str, payload: Value, request: Option<String>) -> Result<String, Error> {
+    fn send(&self, kind: &str, payload: &Value, request: Option<String>) -> Result<String, Error> {
         let id = uuid::Uuid::new_v4().to_string();
         let message = json!({
             "id": id,
