@@ -30,6 +30,7 @@
 //! - [`ProjectPath`], [`Project`]: a parsed path, and the folder it is resolved in
 //! - `project/read`, `write`, `diff`, `search`, `list`, `rename`: the operations of a project; `walk`: its folders in order
 //! - [`files`]: the skills `file-list`, `file-read`, `file-search`, `file-write`, `file-edit`, `file-move`, `file-delete` and `undo`
+//! - [`FileObserver`]: is told what skills do with files
 //! - [`FileDelta`]: what changed in a file, line by line
 //! - [`Watch`]: what is touched in a project, by this program or by others
 //! - [`history`]: what agents changed, so that it can be taken back
@@ -41,6 +42,7 @@ mod error;
 pub mod files;
 pub mod history;
 mod limits;
+mod observer;
 mod path;
 mod project;
 #[cfg(target_os = "linux")]
@@ -54,9 +56,11 @@ pub use error::{Error, Kind};
 pub use files::{ALIASES, skills, skills_with_history};
 pub use history::{FileChange, History};
 pub use limits::Limits;
+pub use observer::{DeedKind, FileDeed, FileObserver};
 pub use path::{Problem, ProjectPath};
 pub use project::{
-    ABSENT, Accepted, Case, Hit, Hunk, Incomplete, Lines, Listed, Listing, ListingKind,
-    PatchProblem, Patched, Project, Query, SearchResult, Syntax, Text, WholeFile, Written, apply,
+    ABSENT, Accepted, Case, FileCache, FileCacheCounts, FileStatus, Hit, Hunk, Incomplete, Lines,
+    Listed, Listing, ListingKind, PatchProblem, Patched, Project, Query, SearchResult, Syntax,
+    Text, WholeFile, Written, apply,
 };
 pub use watch::{Touched, Watch};

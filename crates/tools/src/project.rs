@@ -11,23 +11,28 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Kind};
 use crate::limits::Limits;
+use crate::observer::Observed;
 use crate::path::ProjectPath;
 
+mod cache;
 mod diff;
 mod list;
 mod patch;
 mod read;
 mod rename;
 mod search;
+mod status;
 mod walk;
 mod whole;
 mod write;
 
+pub use cache::{FileCache, FileCacheCounts};
 pub use list::{Listed, Listing, ListingKind};
 pub(crate) use patch::apply_exactly;
 pub use patch::{Accepted, Hunk, PatchProblem, Patched, apply};
 pub use read::{Lines, Text};
 pub use search::{Case, Hit, Query, SearchResult, Syntax};
+pub use status::FileStatus;
 pub use walk::Incomplete;
 pub use whole::WholeFile;
 pub(crate) use write::TEMPORARY;
@@ -66,6 +71,9 @@ const WELCOME: &str = include_str!("project/welcome.md");
 #[derive(Clone)]
 pub struct Project {
     inner: Arc<Inner>,
+    observed: Observed,
+    /// None: every read goes to the disk.
+    cache: Option<FileCache>,
 }
 
 struct Inner {
@@ -101,7 +109,33 @@ impl Project {
         };
         Ok(Self {
             inner: Arc::new(inner),
+            observed: Observed::default(),
+            cache: None,
         })
+    }
+
+    fn cache(&self) -> Option<&FileCache> {
+        self.cache.as_ref()
+    }
+
+    fn with_cache(self, cache: FileCache) -> Self {
+        Self {
+            cache: Some(cache),
+            ..self
+        }
+    }
+
+    /// Where the folder was when it was opened.
+    fn opened_at(&self) -> &Path {
+        &self.inner.location
+    }
+
+    pub(crate) fn observed(&self) -> &Observed {
+        &self.observed
+    }
+
+    pub(crate) fn with_observer(self, observed: Observed) -> Self {
+        Self { observed, ..self }
     }
 
     /// Whether the folder was created when this project was opened.

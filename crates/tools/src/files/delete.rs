@@ -7,6 +7,7 @@ use skill::{Context, SkillError, SkillInput, skill};
 
 use crate::error::Error;
 use crate::files::{Changing, on_disk, size};
+use crate::observer::DeedKind;
 use crate::path::ProjectPath;
 use crate::project::ABSENT;
 
@@ -69,7 +70,9 @@ impl FileDelete {
                 changed,
             })
         });
-        deleted.await
+        let deleted = deleted.await?;
+        self.0.project.tell(&ctx, DeedKind::Removed, &deleted.path);
+        Ok(deleted)
     }
 
     /// The file with the content that it has now.

@@ -7,6 +7,7 @@ use skill::{Context, SkillError, SkillInput, skill};
 
 use crate::error::Error;
 use crate::files::{Changing, counted, on_disk};
+use crate::observer::DeedKind;
 use crate::path::ProjectPath;
 use crate::project::{Accepted, Hunk};
 
@@ -108,7 +109,9 @@ impl FileEdit {
                 hash: written.hash,
             })
         });
-        edited.await
+        let edited = edited.await?;
+        self.0.project.tell(&ctx, DeedKind::Wrote, &edited.path);
+        Ok(edited)
     }
 
     /// The file with the content that it has now.

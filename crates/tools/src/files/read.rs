@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use skill::{SkillError, SkillInput, skill};
+use skill::{Context, SkillError, SkillInput, skill};
 
 use crate::files::on_disk;
+use crate::observer::DeedKind;
 use crate::path::ProjectPath;
 use crate::project::{Lines, Project};
 
@@ -70,7 +71,7 @@ impl FileRead {
 )]
 impl FileRead {
     /// Reads a text file of the project, all of it or some of its lines.
-    async fn run(&self, input: Read) -> Result<Content, SkillError> {
+    async fn run(&self, input: Read, ctx: Context) -> Result<Content, SkillError> {
         let project = self.0.clone();
         let lines = Lines::from(input.offset.unwrap_or(1)).take(input.limit.unwrap_or(LINES));
         let content = on_disk("read", move || {
@@ -86,7 +87,9 @@ impl FileRead {
                 hash: text.hash,
             })
         });
-        content.await
+        let content = content.await?;
+        self.0.tell(&ctx, DeedKind::Read, &content.path);
+        Ok(content)
     }
 
     fn tell(&self, output: &Value) -> Option<String> {

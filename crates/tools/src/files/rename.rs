@@ -7,6 +7,7 @@ use skill::{Context, SkillError, SkillInput, skill};
 
 use crate::error::Error;
 use crate::files::{Changing, on_disk};
+use crate::observer::DeedKind;
 use crate::path::ProjectPath;
 use crate::project::ABSENT;
 
@@ -78,7 +79,11 @@ impl FileMove {
                 changed,
             })
         });
-        moved.await
+        let moved = moved.await?;
+        let project = &self.0.project;
+        project.tell(&ctx, DeedKind::Removed, &moved.from);
+        project.tell(&ctx, DeedKind::Wrote, &moved.to);
+        Ok(moved)
     }
 
     /// The path it would have, and the content that it has now.

@@ -7,6 +7,7 @@ use skill::{Context, SkillError, SkillInput, skill};
 
 use crate::files::on_disk;
 use crate::history::History;
+use crate::observer::DeedKind;
 
 /// The skill `undo`, bound to the history of a project. It needs an approval; its preview is the diff back.
 #[derive(Clone, Debug)]
@@ -70,7 +71,9 @@ impl Undo {
                 change: undone.id,
             })
         });
-        undone.await
+        let undone = undone.await?;
+        self.0.project().tell(&ctx, DeedKind::Wrote, &undone.path);
+        Ok(undone)
     }
 
     /// Which change, and the state of its file now.

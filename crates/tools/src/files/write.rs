@@ -7,6 +7,7 @@ use skill::{Context, SkillError, SkillInput, UNCHANGED, skill};
 
 use crate::error::Error;
 use crate::files::{Changing, on_disk, size};
+use crate::observer::DeedKind;
 use crate::path::ProjectPath;
 use crate::project::Project;
 
@@ -88,7 +89,9 @@ impl FileWrite {
                 hash: written.hash,
             })
         });
-        wrote.await
+        let wrote = wrote.await?;
+        self.0.project.tell(&ctx, DeedKind::Wrote, &wrote.path);
+        Ok(wrote)
     }
 
     /// The file that the path stands for, with the content that it has now.

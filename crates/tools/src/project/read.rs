@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::path::ProjectPath;
-use crate::project::{Project, hash};
+use crate::project::Project;
+use crate::project::cache::HashedText;
 
 /// A range of lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Project {
     /// Reads lines of a text file, as many as fit into [`Limits::answer_bytes`](crate::Limits::answer_bytes). The
     /// following read begins at [`Text::next`].
     pub fn read(&self, path: &ProjectPath, lines: Lines) -> Result<Text, Error> {
-        let text = self.text(path)?;
+        let HashedText { text, hash } = self.hashed_text(path)?;
         let limit = self.limits().answer_bytes;
         let mut content = String::new();
         let mut next = None;
@@ -85,7 +86,7 @@ impl Project {
             cut,
             lines: total,
             bytes: text.len(),
-            hash: hash(text.as_bytes()),
+            hash: hash.to_string(),
         })
     }
 }

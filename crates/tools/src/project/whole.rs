@@ -4,7 +4,8 @@ use std::time::SystemTime;
 
 use crate::error::Error;
 use crate::path::ProjectPath;
-use crate::project::{Project, hash};
+use crate::project::Project;
+use crate::project::cache::HashedText;
 
 /// The result of [`Project::whole`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +20,12 @@ pub struct WholeFile {
 impl Project {
     /// The whole text of a file, up to [`Limits::file_bytes`](crate::Limits::file_bytes).
     pub fn whole(&self, path: &ProjectPath) -> Result<WholeFile, Error> {
-        let content = self.text(path)?;
+        let HashedText { text, hash } = self.hashed_text(path)?;
         let there = self.root().metadata(path.as_path());
         let modified = there.and_then(|it| it.modified()).ok();
         Ok(WholeFile {
-            hash: hash(content.as_bytes()),
-            content,
+            hash: hash.to_string(),
+            content: text.to_string(),
             modified: modified.map(cap_std::time::SystemTime::into_std),
         })
     }

@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod attack;
+mod cache;
 mod changes;
 mod edit;
 mod files;
 mod limits;
+mod observer;
 mod paths;
 mod race;
 #[cfg(target_os = "linux")]
