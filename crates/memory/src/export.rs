@@ -110,6 +110,54 @@ pub(crate) fn cypher(space: &Space, viewer: &Viewer) -> String {
     text
 }
 
+/// Adds the files of the project: `File` and `Symbol` nodes with `DEFINES`, `CONTAINS`, `IMPORTS` and `CALLS` between them.
+pub(crate) fn code_cypher(space: &Space, text: &mut String) {
+    let mut say = |line: String| {
+        text.push_str(&line);
+        text.push_str(";\n");
+    };
+    let code = space.code();
+    if code.files().next().is_none() {
+        return;
+    }
+    say(
+        "CREATE CONSTRAINT file_path IF NOT EXISTS FOR (f:File) REQUIRE f.path IS UNIQUE"
+            .to_owned(),
+    );
+    say(
+        "CREATE CONSTRAINT symbol_name IF NOT EXISTS FOR (s:Symbol) REQUIRE s.name IS UNIQUE"
+            .to_owned(),
+    );
+    for file in code.files() {
+        say(format!(
+            "MERGE (f:File {{path: {}}}) SET f.language = {}, f.hash = {}",
+            quoted(&file.path),
+            quoted(&file.outline.language),
+            quoted(&file.hash)
+        ));
+        for symbol in &file.outline.symbols {
+            say(format!(
+                "MERGE (s:Symbol {{name: {}}}) SET s.kind = {}",
+                quoted(&symbol.name),
+                quoted(symbol.kind.name())
+            ));
+        }
+    }
+    for relation in code.all_relations() {
+        let end = |name: &str| match code.get(name) {
+            Some(_) => format!(":File {{path: {}}}", quoted(name)),
+            None => format!(":Symbol {{name: {}}}", quoted(name)),
+        };
+        // The module of an import is a symbol that no file may have defined.
+        say(format!(
+            "MERGE (a{}) MERGE (b{}) MERGE (a)-[:{}]->(b)",
+            end(&relation.from),
+            end(&relation.to),
+            relation.kind
+        ));
+    }
+}
+
 /// A string literal of Cypher.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);

@@ -48,14 +48,17 @@
 //! - `background`: work after the commit: `embedding` (vectors) and `reading` (entities found by a model)
 //! - `recall/rank`: ranking; `recall/weights`: its weights; `recall/answer`: hits, relations, provenance
 //! - `text`: words, stems, dates; `limits`: bounds
+//! - `cache`: answers and contexts that are still valid
 
 mod audit;
 mod background;
 mod claim;
+mod cache;
 #[cfg(test)]
 #[path = "claim_tests.rs"]
 mod claim_tests;
 mod decide;
+mod code;
 #[cfg(test)]
 #[path = "decide_tests.rs"]
 mod decide_tests;
@@ -84,7 +87,9 @@ mod writer;
 
 pub use audit::Audit;
 pub use claim::{Claim, Conflict, conflict};
+pub use self::code::{CodeChange, CodeFile, Touch};
 pub use decide::{Keep, Outcome};
+pub use cache::CacheCounts;
 pub use error::Error;
 pub use graph::{EntityKind, Node};
 pub use layer::{Lasting, Layer};

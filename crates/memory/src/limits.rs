@@ -27,8 +27,20 @@ pub(crate) const GROUP: usize = 512;
 /// Uses of records that are counted before they are written.
 pub(crate) const USES: usize = 256;
 
-/// Most answers in the cache of recall, for all spaces together.
+/// Most answers in the cache of recall, for all spaces together, and as many contexts of tasks in theirs.
 pub(crate) const CACHE: usize = 256;
+
+/// Most bytes of each of the two caches, estimated.
+pub(crate) const CACHE_BYTES: usize = 8 << 20;
+
+/// Most files of one project that graph memory has; the oldest go first.
+pub(crate) const MAX_CODE_FILES: usize = 5_000;
+
+/// Longest path of a file in graph memory, in bytes.
+pub(crate) const MAX_CODE_PATH: usize = 1024;
+
+/// Most tasks that are kept for a file.
+pub(crate) const MAX_TOUCHES: usize = 16;
 
 /// Records in one prompt of entity extraction.
 pub(crate) const READ_BATCH: usize = 8;

@@ -14,6 +14,8 @@ use tokio::task::JoinHandle;
 
 use crate::audit::{Audit, audit};
 use crate::background::{Changes, Worker};
+use crate::cache::{Cache, CacheCounts};
+use crate::code::{CodeChange, CodeFile};
 use crate::decide::{Keep, Outcome};
 use crate::embedding::Embedding;
 use crate::error::Error;
@@ -25,6 +27,7 @@ use crate::record::{Content, Record, RecordId};
 use crate::rules::{Rules, SpaceRules};
 use crate::tables;
 use crate::viewer::Viewer;
+use crate::view::Context;
 use crate::writer::{self, Reply, Request, Shared, Spaces, Write, Writer};
 
 /// How memory is opened.
@@ -84,6 +87,9 @@ pub struct Memory(Arc<Inner>);
 struct Inner {
     store: Store,
     spaces: Spaces,
+/// The question of a cached context: the space, the caller, whether it is shown files, the task, and how many records.
+type ContextKey = (SpaceName, Viewer, bool, String, usize);
+
     rules: Arc<RwLock<SpaceRules>>,
     recaller: Recaller,
     /// None after `close`: the writer ends when the last sender is gone.
@@ -91,6 +97,7 @@ struct Inner {
     /// None after `close`, which waits for it.
     writer: Mutex<Option<JoinHandle<()>>>,
     workers: Vec<Worker>,
+    contexts: Cache<ContextKey, Context>,
 }
 
 impl Memory {
@@ -148,6 +155,7 @@ impl Memory {
 
     /// A handle on an agent's own space: it allows everything except changing axioms.
     pub fn space(&self, name: &str) -> Result<Handle, Error> {
+            contexts: Cache::new(CACHE, CACHE_BYTES),
         Ok(Handle {
             memory: self.clone(),
             name: SpaceName::parse(name)?,
@@ -161,6 +169,7 @@ impl Memory {
         Ok(self.0.store.read(tables::spaces).await?)
     }
 
+            files: false,
     /// How many spaces are loaded, and how many records they have.
     pub fn loaded(&self) -> (usize, usize) {
         let spaces: Vec<Shared> = self.0.spaces.read().values().cloned().collect();
@@ -328,6 +337,8 @@ impl Handle {
         }
         Err(Error::Denied {
             what,
+    /// Whether it shows the files of the project.
+    files: bool,
             space: self.name.to_string(),
             needed: least.needed(),
         })
@@ -353,6 +364,15 @@ impl Handle {
         let mut all = self.memory.0.rules.write();
         all.set(self.name.clone(), rules);
         Ok(())
+    }
+
+    /// A handle that also shows the files of the project, for a caller that may read them.
+    #[must_use]
+    pub fn with_files(&self) -> Self {
+        Self {
+            files: true,
+            ..self.clone()
+        }
     }
 
     /// The rules by which records of this space move.
@@ -404,6 +424,8 @@ impl Handle {
 
     /// Forgets a record and the records that were concluded from it alone. Returns how many are gone.
     pub async fn forget(&self, id: &RecordId, why: &str) -> Result<usize, Error> {
+        drop(all);
+        self.memory.clear_caches();
         self.allow("forget", Access::Own)?;
         if why.trim().is_empty() {
             return Err(Error::Content {
@@ -423,7 +445,9 @@ impl Handle {
             return Err(Error::NotOwner(id.clone()));
         }
         let (id, why) = (id.clone(), why.to_owned());
-        match self.ask(Write::Forget { id, why }).await? {
+        let forgotten = self.ask(Write::Forget { id, why }).await?;
+        self.memory.clear_caches();
+        match forgotten {
             Reply::Forgotten(count) => Ok(count),
             _ => Err(Error::Closed),
         }
@@ -492,28 +516,93 @@ impl Handle {
         limit: usize,
     ) -> Result<crate::view::Picture, Error> {
         let space = self.load().await?;
-        Ok(crate::view::picture(
-            &space.read(),
-            &self.viewer,
-            topic,
-            limit,
-        ))
+        let space = space.read();
+        let mut picture = crate::view::picture(&space, &self.viewer, topic, limit);
+        if self.files {
+            crate::view::with_files(&mut picture, &space, topic, limit);
+        }
+        Ok(picture)
+    }
+
+    /// The files and symbols that a question names, and their relations; nothing for a handle that shows no files.
+    pub async fn code_named(
+        &self,
+        question: &str,
+        limit: usize,
+    ) -> Result<crate::view::Picture, Error> {
+        let mut picture = crate::view::Picture::default();
+        if self.files {
+            let space = self.load().await?;
+            crate::view::with_files(&mut picture, &space.read(), Some(question), limit);
+        }
+        Ok(picture)
+    }
+
+    /// Takes in files of the project, or takes out those that are gone.
+    pub async fn put_code(&self, changes: Vec<CodeChange>) -> Result<(), Error> {
+        self.allow("take in files", Access::Own)?;
+        self.ask(Write::Code(changes)).await?;
+        Ok(())
+    }
+
+    /// The files that are known, in the order of their paths; none for a handle that shows no files.
+    pub async fn code_files(&self) -> Result<Vec<Arc<CodeFile>>, Error> {
+        if !self.files {
+            return Ok(Vec::new());
+        }
+        let space = self.load().await?;
+        let space = space.read();
+        Ok(space.code().files().cloned().collect())
+    }
+
+    /// Forgets a file, if the id is that of one, until a tool reads or writes it again. It belongs to the project, so that
+    /// only handles which own all records forget it.
+    pub async fn forget_code(&self, id: &RecordId) -> Result<bool, Error> {
+        let Some(path) = crate::code::path_of(id) else {
+            return Ok(false);
+        };
+        self.allow("forget", Access::Own)?;
+        let space = self.load().await?;
+        let known = self.files && space.read().code().get(path).is_some();
+        if !known {
+            return Err(Error::Unknown(id.clone()));
+        }
+        if self.viewer != Viewer::All {
+            return Err(Error::NotOwner(id.clone()));
+        }
+        self.put_code(vec![CodeChange::Remove(path.to_owned())])
+            .await?;
+        Ok(true)
     }
 
     /// The records of a task, and the entities they are about.
-    pub async fn context(&self, task: &str, limit: usize) -> Result<crate::view::Context, Error> {
+    pub async fn context(&self, task: &str, limit: usize) -> Result<Arc<Context>, Error> {
         let space = self.load().await?;
-        Ok(crate::view::context(
-            &space.read(),
-            &self.viewer,
-            task,
-            limit,
-        ))
+        let (name, viewer) = (self.name.clone(), self.viewer.clone());
+        let key = (name, viewer, self.files, task.to_owned(), limit);
+        let contexts = &self.memory.0.contexts;
+        let space = space.read();
+        let version = space.versions();
+        if let Some(context) = contexts.get(&key, version) {
+            return Ok(context);
+        }
+        let mut context = crate::view::context(&space, &self.viewer, task, limit);
+        if self.files {
+            context.files = space.code().of_task(&self.viewer, task, limit);
+        }
+        let context = Arc::new(context);
+        contexts.put(key, version, context.weight(), Arc::clone(&context));
+        Ok(context)
     }
 
     /// Cypher statements that build the graph in another database.
     pub async fn cypher(&self) -> Result<String, Error> {
         let space = self.load().await?;
-        Ok(crate::export::cypher(&space.read(), &self.viewer))
+        let space = space.read();
+        let mut text = crate::export::cypher(&space, &self.viewer);
+        if self.files {
+            crate::export::code_cypher(&space, &mut text);
+        }
+        Ok(text)
     }
 }

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use model::Embed;
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::cache::Cache;
 use crate::error::Error;
 use crate::graph::Node;
 use crate::layer::Layer;
-use crate::limits::{CACHE, MAX_HITS, MAX_QUESTION};
+use crate::limits::{CACHE, CACHE_BYTES, MAX_HITS, MAX_QUESTION};
 use crate::memory::{Handle, SpaceName};
 use crate::record::{Record, RecordId};
 use crate::rules::Rules;
@@ -82,19 +82,15 @@ impl Handle {
     }
 }
 
-/// Answers, each with the version of its space that it was computed from.
-type Cache = FxHashMap<(SpaceName, Viewer, Recall), (u64, Arc<RecallAnswer>)>;
+/// The question of a cached answer: the space, the caller, and what was asked.
+type Asked = (SpaceName, Viewer, Recall);
 
-/// Computes answers and caches them.
-///
-/// An answer stays valid as long as the version of its space is the same; the version changes with every change that
-/// recall could see, also when a vector arrives. So nothing has to be removed from the cache when something is written.
-/// When the cache is full it is emptied: answers are cheap, and a list of the least recently used would cost more than
-/// it saves.
+/// Computes answers and caches them. The version of a space changes with every change that recall could see, also when a
+/// vector arrives.
 pub(crate) struct Recaller {
     weights: Weights,
     embedder: Option<Arc<dyn Embed>>,
-    cache: Mutex<Cache>,
+    cache: Cache<Asked, RecallAnswer>,
     rankers: Mutex<Vec<Ranker>>,
 }
 
@@ -103,7 +99,7 @@ impl Recaller {
         Self {
             weights,
             embedder,
-            cache: Mutex::default(),
+            cache: Cache::new(CACHE, CACHE_BYTES),
             rankers: Mutex::default(),
         }
     }
@@ -127,11 +123,8 @@ impl Recaller {
         let key = (name.clone(), viewer.clone(), recall.clone());
         // Read before the answer is computed: if a change comes in between, the cached answer is of an old version and
         // is computed again.
-        let version = space.read().version();
-        let cached = self.cache.lock().get(&key).cloned();
-        if let Some((made, answer)) = cached
-            && made == version
-        {
+        let version = (space.read().version(), 0);
+        if let Some(answer) = self.cache.get(&key, version) {
             return answer;
         }
         let (vector, retriever) = self.embed(space, &recall.question).await;
@@ -146,12 +139,13 @@ impl Recaller {
         let answer = answer(&mut ranker, &space.read(), asked, rules, retriever);
         self.keep(ranker);
         let answer = Arc::new(answer);
-        let mut cache = self.cache.lock();
-        if cache.len() >= CACHE {
-            cache.clear();
-        }
-        cache.insert(key, (version, Arc::clone(&answer)));
+        let bytes = answer.weight() + recall.question.len();
+        self.cache.put(key, version, bytes, Arc::clone(&answer));
         answer
+    }
+
+    pub(crate) fn cache(&self) -> &Cache<Asked, RecallAnswer> {
+        &self.cache
     }
 
     fn keep(&self, ranker: Ranker) {
@@ -331,6 +325,20 @@ pub struct RecallAnswer {
     /// `words`, or `words+vectors` with the embedder's name.
     pub retriever: String,
 }
+
+impl RecallAnswer {
+    /// About how many bytes it holds, with its records: they stay in memory as long as it does.
+    fn weight(&self) -> usize {
+        let hits = self.hits.iter();
+        let hits =
+            hits.map(|it| HIT_BYTES + it.record.content.text.len() + 64 * it.provenance.len());
+        let relations = self.relations.len() + self.entities.len();
+        hits.sum::<usize>() + 128 * relations
+    }
+}
+
+/// The bytes of a hit and its record besides the text, about.
+const HIT_BYTES: usize = 512;
 
 /// A record of the answer, with the reasons for its rank.
 #[derive(Clone, Debug)]

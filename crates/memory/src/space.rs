@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::claim::{Claim, Conflict, conflict};
+use crate::code::{CodeChange, CodeGraph};
 use crate::decide::is_own;
 use crate::graph::Graph;
 use crate::graph::extract::{Extract, extract};
@@ -29,7 +30,7 @@ use crate::viewer::Viewer;
 /// The whole space is in memory and not queried from SQLite: ranking looks at statistics of all records (how rare a term
 /// is, how long records are), which a query would compute anew. A space is loaded at its first use and stays.
 ///
-/// The version counts changes. Recall's cache compares it, so `apply` must increase it for every change that could alter
+/// The version counts changes of records. Recall's cache compares it, so `apply` must increase it for every change that could alter
 /// an answer, also for vectors.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
@@ -42,6 +43,7 @@ pub(crate) struct Space {
     index: Index,
     graph: Graph,
     vectors: Vectors,
+    code: CodeGraph,
     occurred: Vec<Millis>,
     standing: Vec<f32>,
     claims: Claims,
@@ -75,6 +77,8 @@ pub(crate) enum Change {
 /// Data that background work makes of a record, and can make again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Derived {
+    /// A file of the project.
+    Code(CodeChange),
     /// The name of the embedder, and the vector.
     Vector(String, Vec<f32>),
     /// The name of the model, and the entities and relations it found.
@@ -101,7 +105,22 @@ impl Space {
     }
 
     pub(crate) fn apply(&mut self, change: Change) {
-        self.version += 1;
+        let Some(before) = self.changed.as_ref().map(|_| parts_of(self, &change)) else {
+            return self.make(change);
+        };
+        self.mark(before);
+        let again = change.clone();
+        self.make(change);
+        let after = parts_of(self, &again);
+        self.mark(after);
+    }
+
+    fn make(&mut self, change: Change) {
+        match change {
+            // Recall does not look at files.
+            Change::Code(_) => self.code_version += 1,
+            _ => self.version += 1,
+        }
         match change {
             Change::Insert(record) => self.insert(record),
             Change::Replace(record) => self.replace(record),
@@ -131,6 +150,7 @@ impl Space {
         if let Some(&slot) = self.slots.get(&record.id) {
             self.standing[slot as usize] = standing(&record);
             self.records[slot as usize] = Some(Arc::new(record));
+            Change::Code(change) => self.code.apply(change),
         }
     }
 
@@ -239,7 +259,12 @@ impl Space {
         &self.vectors
     }
 
-    /// Increases with every change.
+    /// Increases with every change, the second number with those of files alone.
+    pub(crate) fn versions(&self) -> (u64, u64) {
+        (self.version, self.code_version)
+    }
+
+    /// Increases with every change of records.
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
@@ -259,6 +284,11 @@ impl Space {
     }
 
     /// The lasting records that contradict this claim, of those that a caller sees.
+    /// The files of the project.
+    pub(crate) fn code(&self) -> &CodeGraph {
+        &self.code
+    }
+
     pub(crate) fn against(&self, claim: &Claim, viewer: &Viewer) -> Vec<(Arc<Record>, Conflict)> {
         let subject = claim.subject().unwrap_or_default();
         let slots = self.claims.by_subject.get(subject).into_iter().flatten();

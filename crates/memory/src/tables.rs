@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use store::{Batch, Column, Query, Row, Rule, Table, View};
 
+use crate::code::CodeChange;
 use crate::error::Error;
 use crate::layer::Layer;
 use crate::record::{Certainty, Record, RecordId, Standing};
@@ -65,8 +66,15 @@ static READINGS: Table = Table {
     indexes: &[&["space"]],
 };
 
+/// Files of projects, by their paths. They can be taken in again.
+static CODE: Table = Table {
+    name: "memory_code",
+    columns: &[Column::text("space").with(Rule::Filled)],
+    indexes: &[&["space"]],
+};
+
 /// The tables that a store must be opened with.
-pub static TABLES: &[&Table] = &[&OBSERVED, &KEPT, &TOMBSTONES, &VECTORS, &READINGS];
+pub static TABLES: &[&Table] = &[&OBSERVED, &KEPT, &TOMBSTONES, &VECTORS, &READINGS, &CODE];
 
 const PAGE: usize = 4096;
 
@@ -101,6 +109,15 @@ pub(crate) fn write(batch: Batch, space: &str, change: &Change) -> Result<Batch,
             let key = key(space, id);
             batch.put(table, Row { key, columns, body })
         }
+        Change::Code(CodeChange::Put(file)) => {
+            let row = Row {
+                key: format!("{space}/{}", file.path),
+                columns: vec![space.into()],
+                body: encode(file)?,
+            };
+            batch.put(&CODE, row)
+        }
+        Change::Code(CodeChange::Remove(path)) => batch.delete(&CODE, &format!("{space}/{path}")),
     })
 }
 
@@ -124,6 +141,10 @@ pub(crate) fn read(
         let reading = decode(&row).map(|extract| Derived::Reading(String::new(), extract));
         changes.extend(reading.map(|reading| Change::Derive(id(&row), reading)));
     })?;
+    each(view, Query::of(&CODE).equal("space", space), |row| {
+        let file = decode(&row).map(|file| Change::Code(CodeChange::Put(file)));
+        changes.extend(file);
+    })?;
     if let Some(embedder) = embedder {
         let query = Query::of(&VECTORS)
             .equal("space", space)
@@ -141,7 +162,7 @@ pub(crate) fn read(
 /// The names of all spaces that hold a record.
 pub(crate) fn spaces(view: &dyn View) -> Result<Vec<String>, store::Error> {
     let mut names: Vec<String> = Vec::new();
-    for table in [&OBSERVED, &KEPT] {
+    for table in tables {
         // Keys are `name/id`, and `0` is the character after `/`: the next space begins after `name0`.
         let mut after = String::new();
         loop {

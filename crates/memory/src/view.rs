@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use crate::code::CodeFile;
 use crate::graph::{Edge, Node, Seen};
 use crate::index::Slot;
 use crate::recall::Relation;
@@ -28,6 +29,20 @@ pub struct Context {
     pub conversations: Vec<Arc<Record>>,
     /// The task's records about code, the newest first.
     pub code: Vec<Arc<Record>>,
+    /// The files that the task read or wrote, the last one first; empty for a handle that shows no files.
+    pub files: Vec<Arc<CodeFile>>,
+}
+
+impl Context {
+    /// About how many bytes it holds, with its records and files.
+    pub(crate) fn weight(&self) -> usize {
+        let records = self.conversations.iter().chain(&self.code);
+        let records = records.map(|it| 512 + it.content.text.len());
+        let files = self.files.iter();
+        let files = files.map(|it| 512 + 96 * (it.outline.symbols.len() + it.outline.calls.len()));
+        let concepts = self.concepts.iter().map(String::len);
+        records.chain(files).chain(concepts).sum()
+    }
 }
 
 /// Most supporting records that a relation names.
@@ -105,6 +120,36 @@ pub(crate) fn picture(
             .filter_map(|name| graph.node(name, seen))
             .collect(),
         edges,
+    }
+}
+
+/// Adds the files and symbols that a topic names, or the files that were touched last, with their relations, as far as
+/// there is room.
+pub(crate) fn with_files(picture: &mut Picture, space: &Space, topic: Option<&str>, limit: usize) {
+    let code = space.code();
+    let room = limit.saturating_sub(picture.nodes.len());
+    let named = match topic {
+        Some(topic) => code.named_in(topic, room),
+        None => code.newest(room.min(limit / 4 + 1)),
+    };
+    for node in named {
+        let relations = code.relations(&node, limit);
+        for name in relations.iter().flat_map(|it| [&it.from, &it.to]) {
+            let known = picture.nodes.iter().any(|it| it.name == *name);
+            if !known && *name != node.name && picture.nodes.len() + 1 < limit {
+                picture.nodes.push(code.node(name));
+            }
+        }
+        if picture.nodes.len() < limit && !picture.nodes.iter().any(|it| it.name == node.name) {
+            picture.nodes.push(node);
+        }
+        for relation in relations {
+            let shown = |name: &String| picture.nodes.iter().any(|it| it.name == *name);
+            let is_whole = shown(&relation.from) && shown(&relation.to);
+            if is_whole && !picture.edges.contains(&relation) {
+                picture.edges.push(relation);
+            }
+        }
     }
 }
 

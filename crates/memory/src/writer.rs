@@ -9,6 +9,7 @@ use store::{Batch, NewEvent, Store, StreamId};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::background::Changes;
+use crate::code::CodeChange;
 use crate::decide::{self, Keep, Outcome};
 use crate::error::Error;
 use crate::limits::{GROUP, USES};
@@ -57,6 +58,8 @@ pub(crate) enum Write {
     },
     Expire,
     /// Vectors or entities from background work.
+    /// Files of the project that were read, written or are gone.
+    Code(Vec<CodeChange>),
     Derive(Vec<(RecordId, Derived)>),
 }
 
@@ -238,6 +241,10 @@ impl Writer {
             Write::Expire => {
                 let changes = decide::expire(&space, &rules, now);
                 let count = changes.len();
+            Write::Code(changes) => {
+                let changes = space.code().decide(changes).into_iter();
+                (changes.map(Change::Code).collect(), Reply::Done)
+            }
                 (changes, Reply::Expired(count))
             }
         })
@@ -404,7 +411,7 @@ pub(crate) fn history(space: &SpaceName) -> StreamId {
 /// The history event of a change, if the change moves a record. New observations and uses are not in the history.
 fn event(space: &Space, change: &Change) -> Option<Vec<u8>> {
     let said = match change {
-        Change::Derive(..) => return None,
+        Change::Derive(..) | Change::Code(_) => return None,
         Change::Remove(tombstone) => serde_json::json!({
             "event": "forgotten", "id": tombstone.id, "at": tombstone.at, "why": tombstone.why,
         }),

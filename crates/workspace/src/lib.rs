@@ -6,6 +6,7 @@
 //!   memories ([`api::memory`]), files of projects (`files`), chat sessions (`sessions`), and accounts (`users`, `keys`,
 //!   `capabilities`, `secrets`, `session`); `openapi` describes them, `rules` says what each needs of its caller
 //! - [`api::reply`]: the replies, which clients read back
+//! - [`code`]: the files that skills read and write, taken into graph memory
 //! - [`chat`]: `/ws/chat`, sessions told from the journals of agents
 //! - [`ag_ui`]: `/ag-ui`, the same sessions as runs of the Agent User Interaction protocol
 //! - `changed`: files of projects that change, for those who follow them
@@ -16,5 +17,6 @@ pub mod ag_ui;
 pub mod api;
 mod changed;
 pub mod chat;
+pub mod code;
 pub mod door;
 pub mod packed;

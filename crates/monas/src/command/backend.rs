@@ -219,7 +219,7 @@ impl Backend {
                 let rights = Rights::unrestricted(DEFAULT_AGENT).unchecked(local);
                 offer(config, &population).await;
                 let remembering =
-                    workspace::api::memory::routes(population.clone(), rights.clone());
+                    workspace::api::memory::routes(population.clone(), rights.clone(), None);
                 let named = named_agents(config);
                 let listed =
                     workspace::api::agents::routes(population.clone(), rights.clone(), named);

@@ -20,6 +20,7 @@ use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, 
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 use store::Store;
+use tools::FileCache;
 
 use crate::serve::calls::CallDesk;
 use crate::serve::calls::counted::BOUNDS;
@@ -41,6 +42,7 @@ pub(crate) struct Measured {
     pub(crate) desk: Arc<CallDesk>,
     pub(crate) tasks: a2a::Server,
     pub(crate) memory: Memory,
+    pub(crate) files: FileCache,
     pub(crate) population: Population,
     pub(crate) models: Arc<Meter>,
     /// None where no traces are sent.

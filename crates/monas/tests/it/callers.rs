@@ -1,6 +1,7 @@
 //! The wall between callers who are both let in: what one says, stores or takes does not reach another. The real program with
 //! a file of access, called by two bearer callers; the model is a scripted server that keeps what it was shown.
 
+mod code;
 mod conversations;
 mod folders;
 mod printing;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use access::Principal;
+use access::{FoundRule, Principal, RouteRule};
 use agent::{AgentHandle, KeepError, Population};
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -12,7 +12,7 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::http::{Response, StatusCode};
 use axum::routing::{MethodRouter, get, post};
-use memory::{Access, Error, Handle, Layer, Record, Viewer, export};
+use memory::{Access, Error, Handle, Layer, Record, Relation, Viewer, export};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -21,10 +21,13 @@ use super::reply::{
     AuditCounts, Contradicted, Forgotten, Graph, Imported, Recalled, RecordView, Stored,
     TaskContext, VectorHits,
 };
+use super::rules::RULES;
 use super::{
     Caller, Failure, Fields, Guarded, Part, Rights, by_query, invalid, read, respond, response,
     whole,
 };
+
+use crate::code::CodeKeeper;
 
 mod shapes;
 
@@ -39,11 +42,16 @@ const NODES: (usize, usize) = (50, 500);
 /// How many records a page has by default, and at most.
 const RECORDS: (usize, usize) = (50, 500);
 
+/// How many files and symbols that a question names an answer has.
+const NAMED: usize = 20;
+
 /// How many records a context lists.
 const LISTED: usize = 20;
 
 /// The routes of `/api/memory`.
-pub fn routes(population: Population, rights: Rights) -> Router {
+///
+/// With a keeper, the files that skills read and wrote are shown, too, to callers that may read them.
+pub fn routes(population: Population, rights: Rights, code: Option<CodeKeeper>) -> Router {
     Router::new()
         .route("/api/memory/query", by_body(query))
         .route("/api/memory/store", by_body(store))
@@ -59,14 +67,17 @@ pub fn routes(population: Population, rights: Rights) -> Router {
             post(import).layer(DefaultBodyLimit::max(MAX_IMPORT)),
         )
         .with_state(Guarded {
-            part: Memories(population),
+            part: Memories { population, code },
             rights,
         })
 }
 
 /// The memories of the agents of a population.
 #[derive(Clone, Debug)]
-struct Memories(Population);
+struct Memories {
+    population: Population,
+    code: Option<CodeKeeper>,
+}
 
 /// The memory of an agent, as a caller sees it.
 ///
@@ -77,9 +88,19 @@ struct Subject {
     agent: AgentHandle,
     caller: Principal,
     space: Handle,
+    /// None: the caller is shown no files.
+    code: Option<CodeKeeper>,
 }
 
 impl Subject {
+    /// The memory of the agent, with the files of its project as they are now.
+    async fn with_files(self) -> Handle {
+        if let Some(code) = &self.code {
+            code.current(self.agent.id()).await;
+        }
+        self.space
+    }
+
     /// Whether the caller may write and forget the records of others: an operator, or any caller of a server without
     /// access rules.
     fn is_operator(&self) -> bool {
@@ -91,15 +112,27 @@ impl Part for Memories {
     type Subject = Subject;
 
     async fn find(&self, id: &str, caller: Principal) -> Result<Subject, Failure> {
-        let agent = self.0.find(id).await.map_err(super::agent::failure)?;
+        let agent = self.population.find(id).await;
+        let agent = agent.map_err(super::agent::failure)?;
         let space = agent.memory(&caller).map_err(not_kept)?;
-        let space = space.shared(Access::Own);
+        let mut space = space.shared(Access::Own);
+        let code = self.code.clone().filter(|_| reads_files(&caller));
+        if code.is_some() {
+            space = space.with_files();
+        }
         Ok(Subject {
             agent,
             caller,
             space,
+            code,
         })
     }
+}
+
+/// Whether a caller may read the files of a project by themselves: it is shown no more of them in memory.
+fn reads_files(caller: &Principal) -> bool {
+    let row = RouteRule::find(RULES.iter(), "GET", "/api/files/content");
+    matches!(row, Some(FoundRule::Rule(rule)) if rule.check(caller).is_ok())
 }
 
 /// A POST route; the body is its request.
@@ -125,13 +158,22 @@ where
     )
 }
 
-async fn query(Subject { space, .. }: Subject, query: Query) -> Result<Recalled, Failure> {
+async fn query(subject: Subject, query: Query) -> Result<Recalled, Failure> {
     let mode = query.mode();
+    let space = subject.with_files().await;
+    let code = space.code_named(query.question(), NAMED).await;
+    let code = code.map_err(failure)?;
     let answer = space.recall(query.recall()?).await.map_err(failure)?;
-    let entities = answer.entities.iter().map(|node| node.name.to_string());
+    let mut entities: Vec<String> = Vec::new();
+    for node in answer.entities.iter().chain(&code.nodes) {
+        if !entities.contains(&node.name) {
+            entities.push(node.name.clone());
+        }
+    }
+    let relations: Vec<&Relation> = answer.relations.iter().chain(&code.edges).collect();
     Ok(Recalled {
-        entities: entities.collect(),
-        relationships: json!(answer.relations),
+        entities,
+        relationships: json!(relations),
         sources: answer.hits.iter().map(shapes::hit).collect(),
         mode,
         retriever: answer.retriever.clone(),
@@ -170,6 +212,13 @@ async fn store(subject: Subject, store: Store) -> Result<Stored, Failure> {
 }
 
 async fn forget(subject: Subject, forget: Forget) -> Result<Forgotten, Failure> {
+    let was_file = subject.space.forget_code(&forget.id).await;
+    if was_file.map_err(failure)? {
+        return Ok(Forgotten {
+            success: true,
+            forgotten: 1,
+        });
+    }
     let forgotten = subject
         .agent
         .forget(&subject.caller, &forget.id, &forget.why);
@@ -179,11 +228,13 @@ async fn forget(subject: Subject, forget: Forget) -> Result<Forgotten, Failure> 
     })
 }
 
-async fn context(Subject { space, .. }: Subject, fields: Fields) -> Result<TaskContext, Failure> {
+async fn context(subject: Subject, fields: Fields) -> Result<TaskContext, Failure> {
     let task = fields.get("task_id").ok_or_else(|| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         Failure::new(status, "invalid", "task_id is missing").with("field", "task_id".into())
     })?;
+    let viewer = subject.agent.viewer(&subject.caller);
+    let space = subject.with_files().await;
     let context = space.context(task, LISTED).await.map_err(failure)?;
     let shown = |records: &[Arc<Record>]| -> Vec<RecordView> {
         records
@@ -191,15 +242,19 @@ async fn context(Subject { space, .. }: Subject, fields: Fields) -> Result<TaskC
             .map(|record| shapes::record(record))
             .collect()
     };
+    let mut code = shown(&context.code);
+    let files = context.files.iter();
+    code.extend(files.map(|file| shapes::code_file(file, task, &viewer)));
     Ok(TaskContext {
         task_id: task.to_owned(),
         previous_conversations: shown(&context.conversations),
-        code_references: shown(&context.code),
-        related_concepts: context.concepts,
+        code_references: code,
+        related_concepts: context.concepts.clone(),
     })
 }
 
-async fn graph(Subject { space, .. }: Subject, fields: Fields) -> Result<Graph, Failure> {
+async fn graph(subject: Subject, fields: Fields) -> Result<Graph, Failure> {
+    let space = subject.with_files().await;
     let limit = fields.get("limit").and_then(|it| it.parse().ok());
     let limit = limit.unwrap_or(NODES.0).clamp(1, NODES.1);
     let picture = space
@@ -291,7 +346,8 @@ async fn export_all(
 ) -> Response<Body> {
     let fields = Fields::of(raw);
     let exported = async {
-        let Subject { space, .. } = guarded.subject(&caller, fields.get("agent")).await?;
+        let subject = guarded.subject(&caller, fields.get("agent")).await?;
+        let space = subject.with_files().await;
         match fields.get("format") {
             None | Some("jsonl") => {}
             Some("cypher") => return space.cypher().await.map_err(failure),

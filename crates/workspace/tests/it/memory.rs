@@ -21,6 +21,7 @@ impl Api {
         Self(workspace::api::memory::routes(
             population,
             workspace::api::Rights::unrestricted("scout"),
+            None,
         ))
     }
 

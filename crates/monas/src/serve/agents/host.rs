@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use ::tools::FileCache;
 use access::Secrets;
 use agent::{Agent, Law, Manifest, Parts, Population, Profile};
 use memory::Memory;
@@ -13,6 +14,7 @@ use store::Store;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 use workspace::api::status::OfferedModel;
+use workspace::code::CodeKeeper;
 
 use crate::app::{App, Plan};
 use crate::config::Config;
@@ -130,8 +132,8 @@ impl Planned {
 /// after another, since each is compared with those before it. The clock starts last: an agent must not begin
 /// something before all others exist.
 ///
-/// [`AgentHost::close`] stops the clock, puts the agents to sleep, disconnects their tool servers and closes the
-/// memory, in this order: agents write to the memory until they sleep. The store must be open until after it.
+/// [`AgentHost::close`] stops the clock, puts the agents to sleep, disconnects their tool servers, takes in the last files
+/// and closes the memory, in this order: agents write to the memory until they sleep. The store must be open until after it.
 #[derive(Debug)]
 pub(crate) struct AgentHost {
     agents: Agents,
@@ -195,6 +197,8 @@ impl AgentHost {
         let ticking = AbortOnDropHandle::new(tokio::spawn(tick(population.clone())));
         Ok(Self {
             agents,
+                    code: &code,
+                    files: &files,
             memory,
             population,
             meter,
@@ -225,6 +229,14 @@ impl AgentHost {
     pub(crate) fn population(&self) -> &Population {
         &self.population
     }
+    pub(crate) fn code(&self) -> &CodeKeeper {
+        &self.code
+    }
+
+    pub(crate) fn files(&self) -> &FileCache {
+        &self.files
+    }
+
 
     /// From now on agents can begin tasks of their own.
     pub(crate) fn serve(&self, tasks: &a2a::Server) {
@@ -250,6 +262,7 @@ async fn make_all(
     for plan in plans {
         let id = plan.id.clone();
         let agent = make(plan).await?;
+        self.code.close().await;
         let name = &agent.manifest().name;
         tracing::info!(
             agent = id.as_deref().unwrap_or(DEFAULT_AGENT),
@@ -281,6 +294,8 @@ impl Admission<'_> {
         for plan in self.in_order(plans).await {
             let id = id_of(&plan).to_owned();
             match self.admit(plan).await {
+    code: &'a CodeKeeper,
+    files: &'a FileCache,
                 Err(
                     fault @ (Error::AgentStart(agent::Error::Twin { .. } | agent::Error::Law(_))
                     | Error::Manifest { .. }),
@@ -315,7 +330,13 @@ impl Admission<'_> {
         let id = id_of(&plan).to_owned();
         let profile = profile(&id, &plan.place, &plan.manifest)?;
         let shared = plan.manifest.workspace.as_deref();
-        let files = files(self.config, &id, shared, plan.helper.as_deref())?;
+        let files = files(
+            self.config,
+            &id,
+            shared,
+            plan.helper.as_deref(),
+            (self.code, self.files),
+        )?;
         let skills = plan.options.skills.merge(&files)?;
         // Tools get ids that no skill has, those for files included.
         plan.options.skills = skills.clone();

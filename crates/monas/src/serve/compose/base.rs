@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
+use ::tools::FileCache;
 use a2a::binding::{self, Address, BINDINGS, BindingUse, Wire};
 use a2a::service::Tenant;
 use a2a::signature::SigningKey;
@@ -340,7 +341,7 @@ impl<'a> Base<'a> {
     }
 
     /// The projects of the agents. One that cannot be opened is logged, and its files are not served.
-    fn projects(&self, agents: &Agents) -> Projects {
+    fn projects(&self, agents: &Agents, cache: &FileCache) -> Projects {
         let mut projects = BTreeMap::new();
         let root = agents.first().handle().map(|it| it.id().to_owned());
         let first = std::iter::once((DEFAULT_AGENT, agents.first()));
@@ -349,7 +350,7 @@ impl<'a> Base<'a> {
             if agent.skills().get("file-read").is_none() {
                 continue;
             }
-            match self.project_parts(id, agent) {
+            match self.project_parts(id, agent, cache) {
                 Ok(Some(parts)) => {
                     projects.insert(id.to_owned(), parts);
                 }
@@ -368,9 +369,14 @@ impl<'a> Base<'a> {
     }
 
     /// The project of an agent, with what agents changed in it, and its terminals.
-    fn project_parts(&self, id: &str, agent: &Agent) -> Result<Option<ProjectParts>, Error> {
+    fn project_parts(
+        &self,
+        id: &str,
+        agent: &Agent,
+        cache: &FileCache,
+    ) -> Result<Option<ProjectParts>, Error> {
         let shared = agent.manifest().workspace.as_deref();
-        let Some(project) = project(self.config, id, shared)? else {
+        let Some(project) = project(self.config, id, shared, cache)? else {
             return Ok(None);
         };
         let history = history(self.config, id, shared, &project)?;
@@ -435,10 +441,14 @@ impl<'a> Base<'a> {
         chat: &Chat,
         more: Router,
     ) -> People {
-        let projects = self.projects(host.agents());
+        let projects = self.projects(host.agents(), host.files());
         let rights = rights(host.agents());
         let population = host.population().clone();
-        let memory = workspace::api::memory::routes(population.clone(), rights.clone());
+        let memory = workspace::api::memory::routes(
+            population.clone(),
+            rights.clone(),
+            Some(host.code().clone()),
+        );
         let boards = agent::Boards::open(self.store.clone());
         let boards = workspace::api::boards::routes(boards, rights.clone());
         let administered = administration::routes(
@@ -475,6 +485,7 @@ impl<'a> Base<'a> {
             desk: self.desk.clone(),
             tasks: tasks.clone(),
             memory: host.memory().clone(),
+            files: host.files().clone(),
             population: host.population().clone(),
             models: host.meter().clone(),
             spans: self.exporter.as_ref().map(Exporter::queue),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::memory::Memory;
-use ::tools::{History, Project};
+use ::tools::{FileCache, History, Project};
 use a2a::server::{Reach, TABLES};
 use a2a::types::AgentCard;
 use access::Secrets;
@@ -14,6 +14,7 @@ use model::Model;
 use serde_json::{Map, Value as Json};
 use skill::Registry;
 use store::{Store, Table};
+use workspace::code::CodeKeeper;
 
 use crate::config::{Config, Data};
 use crate::error::Error;
@@ -154,16 +155,19 @@ pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result
 /// An agent's own folder and a shared one are below two folders, so that no manifest can name the folder of an agent that
 /// shares none: the allow list of that agent guards its files, too. Commands need the `helper` that enters their sandbox.
 pub(crate) fn files(
+/// Files that the skills read and write are taken into the memory of the agent by `code`.
     config: &Config,
     agent: &str,
     shared: Option<&str>,
     helper: Option<&Path>,
 ) -> Result<Registry, Error> {
-    let Some(project) = project(config, agent, shared)? else {
+    (code, cache): (&CodeKeeper, &FileCache),
+    let Some(project) = project(config, agent, shared, cache)? else {
         // Data in memory has no folder for files.
         return Ok(Registry::new());
     };
     let skills = match history(config, agent, shared, &project)? {
+    let project = code.observe(agent, project);
         Some(history) => ::tools::skills_with_history(&history)?,
         None => ::tools::skills(&project)?,
     };
@@ -192,12 +196,13 @@ pub(crate) fn history(
     Ok(Some(History::open(project.clone(), folder)?))
 }
 
-/// The project of an agent, opened; it is created where it does not exist.
+/// The project of an agent, opened; it is created where it does not exist. Files that are read are kept in the cache.
 pub(crate) fn project(
     config: &Config,
     agent: &str,
     shared: Option<&str>,
 ) -> Result<Option<Project>, Error> {
+    cache: &FileCache,
     let named = |kind: &str, name: &str| match &config.data {
         Data::Folder(data) => Some(data.join("workspaces").join(kind).join(name)),
         Data::Memory => None,
@@ -217,7 +222,7 @@ pub(crate) fn project(
     let Some(folder) = folder else {
         return Ok(None);
     };
-    let project = Project::open(&folder)?;
+    let project = Project::open(&folder)?.cached_in(cache);
     if !configured {
         project.welcome()?;
     }

@@ -44,6 +44,7 @@ impl Collector for Work {
             gauge(&mut encoder, "monas_memory_bytes", help, bytes)?;
         }
         let (sent, lost) = measured.spans.as_ref().map_or((0, 0), |it| it.counts());
+        self.caches(&mut encoder)?;
         let help = "Spans of traces, sent to the receiver or lost.";
         let counts = [("sent", sent), ("lost", lost)];
         family(&mut encoder, "monas_spans", help, "outcome", &counts)
@@ -77,6 +78,43 @@ impl Work {
         let help = "Requests to language models that have ended.";
         let counts = [
             ("ok", metered.replied),
+    /// The three caches: contents of files, answers of memory, contexts of tasks.
+    fn caches(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let files = self.0.files.counts();
+        let (recall, context) = self.0.memory.cache_counts();
+        let caches = [
+            ("files", files.hits, files.misses, files.bytes),
+            ("recall", recall.hits, recall.misses, recall.bytes),
+            ("context", context.hits, context.misses, context.bytes),
+        ];
+        let help = "Lookups of caches, by whether they found something that is still valid.";
+        let kind = MetricType::Counter;
+        let mut metric = encoder.encode_descriptor("monas_cache_lookups", help, None, kind)?;
+        for (cache, hits, misses, _) in caches {
+            for (outcome, count) in [("hit", hits), ("miss", misses)] {
+                let labels = [("cache", cache), ("outcome", outcome)];
+                counter(&mut metric.encode_family(&labels)?, count)?;
+            }
+        }
+        let help = "The part of the lookups of a cache that were hits, since the start.";
+        let kind = MetricType::Gauge;
+        let mut metric = encoder.encode_descriptor("monas_cache_hit_ratio", help, None, kind)?;
+        for (cache, hits, misses, _) in caches {
+            let ratio = hits as f64 / (hits + misses).max(1) as f64;
+            let labels = [("cache", cache)];
+            metric.encode_family(&labels)?.encode_gauge(&ratio)?;
+        }
+        let help = "The bytes that a cache holds, about.";
+        let mut metric =
+            encoder.encode_descriptor("monas_cache_bytes", help, None, MetricType::Gauge)?;
+        for (cache, _, _, bytes) in caches {
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            let labels = [("cache", cache)];
+            metric.encode_family(&labels)?.encode_gauge(&bytes)?;
+        }
+        Ok(())
+    }
+
             ("failed", metered.failed),
             ("over_budget", metered.over_budget),
         ];

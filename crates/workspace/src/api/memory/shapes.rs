@@ -3,8 +3,8 @@
 use agent::MemoryInput;
 use axum::http::StatusCode;
 use memory::{
-    Certainty, Content, Draft, Hit, Layer, Mode, Noted, Recall, Record, RecordId, Standing,
-    format_time, parse_time,
+    Certainty, CodeFile, Content, Draft, Hit, Layer, Mode, Noted, Recall, Record, RecordId,
+    Standing, Viewer, format_time, parse_time,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -45,6 +45,10 @@ pub(super) struct Query {
 }
 
 impl Query {
+    pub(super) fn question(&self) -> &str {
+        &self.query
+    }
+
     pub(super) fn mode(&self) -> Mode {
         self.mode.unwrap_or_default()
     }
@@ -230,6 +234,46 @@ pub(super) fn record(record: &Record) -> RecordView {
         contradicted_by: doubt,
         owner: record.owner().map(str::to_owned),
         public: content.public,
+    }
+}
+
+/// A file that a task read or wrote, in the form of a record. Its outline is in the metadata.
+pub(super) fn code_file(file: &CodeFile, task: &str, viewer: &Viewer) -> RecordView {
+    let outline = &file.outline;
+    let mut metadata = Map::new();
+    let mut add = |name: &str, value: Value| metadata.insert(name.to_owned(), value);
+    add("path", json!(format!("/project/{}", file.path)));
+    add("language", json!(outline.language));
+    add("hash", json!(file.hash));
+    add("symbols", json!(outline.symbols));
+    add("imports", json!(outline.imports));
+    add("calls", json!(outline.calls));
+    if outline.incomplete {
+        add("incomplete", true.into());
+    }
+    let touch = file.touches.iter().rev().find(|it| it.task == task);
+    if let Some(touch) = touch.or_else(|| file.last_touch(viewer)) {
+        add("deed", json!(if touch.wrote { "written" } else { "read" }));
+    }
+    RecordView {
+        id: file.id(),
+        kind: "code".to_owned(),
+        content: file.text(),
+        layer: Layer::Observation,
+        recorded_at: format_time(file.at),
+        metadata,
+        uses: 0,
+        session_id: None,
+        speaker: None,
+        task_id: Some(task.to_owned()),
+        occurred_at: touch.map(|it| format_time(it.at)),
+        source: Some(format!("file:{}", file.path)),
+        reason: None,
+        certain: None,
+        support: None,
+        contradicted_by: None,
+        owner: None,
+        public: false,
     }
 }
 
