@@ -54,7 +54,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         let v1_0 = tools::python(root, tools::A2A_V1_0)?;
         let v0_3 = tools::python(root, tools::A2A_V0_3)?;
         let acp = tools::python(root, tools::ACP)?;
-        Ok([v1_0, v0_3, acp, tools::python(root, tools::OPENAPI)?])
+        let openapi = tools::python(root, tools::OPENAPI)?;
+        let bolt = tools::python(root, tools::BOLT)?;
+        Ok([v1_0, v0_3, acp, openapi, bolt])
     })?;
     let chromium = report.step("chromium", |_| tools::chromium())?;
     clippy(root, &mut report)?;
@@ -106,8 +108,8 @@ fn clippy(root: &Path, report: &mut Report) -> Result<()> {
 /// What the tests drive us with, besides our own code.
 struct Peers {
     node: Node,
-    /// One for each version of A2A, one for ACP, and one for our routes.
-    pythons: [Python; 4],
+    /// One for each version of A2A, one for ACP, one for our routes, and one for Bolt.
+    pythons: [Python; 5],
     /// The driver of the official Rust client.
     rust_client: PathBuf,
     chromium: Chromium,

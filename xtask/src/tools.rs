@@ -16,7 +16,7 @@ mod chromium;
 mod python;
 
 pub(crate) use chromium::{Chromium, chromium};
-pub(crate) use python::{A2A_V0_3, A2A_V1_0, ACP, OPENAPI, Python, python};
+pub(crate) use python::{A2A_V0_3, A2A_V1_0, ACP, BOLT, OPENAPI, Python, python};
 
 /// The oldest node that has the global `WebSocket` which the npm package expects.
 const NODE_MAJOR: u32 = 22;

@@ -291,6 +291,13 @@ impl Graph {
         entities.filter_map(move |entity| node(entity, seen))
     }
 
+    /// The records that support a relation.
+    pub(crate) fn support(&self, kind: &str, from: &str, to: &str) -> &[Slot] {
+        let ends = self.find(from).zip(self.find(to));
+        let support = ends.and_then(|(from, to)| self.relations.get(&(from, to, kind.into())));
+        support.map_or(&[], Vec::as_slice)
+    }
+
     /// All relations, in a fixed order.
     pub(crate) fn all_edges(&self) -> Vec<Edge> {
         let mut keys: Vec<_> = self.relations.keys().collect();

@@ -39,7 +39,8 @@
 //! - `memory`: opening and closing, spaces, handles and their rights
 //! - `record`, `layer`, `reason`: what a record is; `viewer`: which caller sees it
 //! - `rules`: how records move between layers
-//! - `recall`: questions and answers, the cache; `audit`, `view`, `export`: other reads
+//! - `code`: the files of a project, beside the records
+//! - `recall`: questions and answers, the cache; `audit`, `view`, `export`, `mirror`: other reads
 //!
 //! Behind it, in the order of a write:
 //! - `writer`: the task that writes, in groups; `tables`: the tables in the store
@@ -47,18 +48,18 @@
 //! - `space`: the records in memory; `index`, `graph`, `recall/vectors`: the indexes derived from them
 //! - `background`: work after the commit: `embedding` (vectors) and `reading` (entities found by a model)
 //! - `recall/rank`: ranking; `recall/weights`: its weights; `recall/answer`: hits, relations, provenance
-//! - `text`: words, stems, dates; `limits`: bounds
 //! - `cache`: answers and contexts that are still valid
+//! - `text`: words, stems, dates; `limits`: bounds
 
 mod audit;
 mod background;
-mod claim;
 mod cache;
+mod claim;
 #[cfg(test)]
 #[path = "claim_tests.rs"]
 mod claim_tests;
-mod decide;
 mod code;
+mod decide;
 #[cfg(test)]
 #[path = "decide_tests.rs"]
 mod decide_tests;
@@ -70,6 +71,7 @@ mod index;
 mod layer;
 pub mod limits;
 mod memory;
+mod mirror;
 mod reading;
 #[cfg(test)]
 #[path = "reading_tests.rs"]
@@ -85,15 +87,16 @@ mod view;
 mod viewer;
 mod writer;
 
-pub use audit::Audit;
-pub use claim::{Claim, Conflict, conflict};
 pub use self::code::{CodeChange, CodeFile, Touch};
-pub use decide::{Keep, Outcome};
+pub use audit::Audit;
 pub use cache::CacheCounts;
+pub use claim::{Claim, Conflict, conflict};
+pub use decide::{Keep, Outcome};
 pub use error::Error;
 pub use graph::{EntityKind, Node};
 pub use layer::{Lasting, Layer};
 pub use memory::{Access, Handle, Memory, Options, SpaceName};
+pub use mirror::{MirrorBatch, Statement};
 pub use reason::{Draft, Lacking, Reason};
 pub use recall::{Hit, Link, Mode, Noted, Recall, RecallAnswer, Relation, Sign, Weights};
 pub use record::{Certainty, Content, Kept, Record, RecordId, Standing, Support, Tombstone, Usage};

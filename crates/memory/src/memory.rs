@@ -20,14 +20,15 @@ use crate::decide::{Keep, Outcome};
 use crate::embedding::Embedding;
 use crate::error::Error;
 use crate::layer::{Lasting, Layer};
-use crate::limits::{MAILBOX, MAX_NAME};
+use crate::limits::{CACHE, CACHE_BYTES, MAILBOX, MAX_NAME};
+use crate::mirror::MirrorBatch;
 use crate::reading::Reading;
 use crate::recall::{Recaller, Weights};
 use crate::record::{Content, Record, RecordId};
 use crate::rules::{Rules, SpaceRules};
 use crate::tables;
-use crate::viewer::Viewer;
 use crate::view::Context;
+use crate::viewer::Viewer;
 use crate::writer::{self, Reply, Request, Shared, Spaces, Write, Writer};
 
 /// How memory is opened.
@@ -41,6 +42,8 @@ pub struct Options {
     pub embedder: Option<Arc<dyn Embed>>,
     /// The model that extracts entities and relations from records; without it rules alone do.
     pub reader: Option<Arc<dyn Model>>,
+    /// Whether changes are gathered for another database ([`Memory::mirror`]).
+    pub mirrored: bool,
 }
 
 /// The name of a space: not empty, at most [`MAX_NAME`] bytes, without slashes and control characters.
@@ -84,20 +87,22 @@ impl fmt::Display for SpaceName {
 #[derive(Clone)]
 pub struct Memory(Arc<Inner>);
 
-struct Inner {
-    store: Store,
-    spaces: Spaces,
 /// The question of a cached context: the space, the caller, whether it is shown files, the task, and how many records.
 type ContextKey = (SpaceName, Viewer, bool, String, usize);
 
+struct Inner {
+    store: Store,
+    spaces: Spaces,
+    /// Counts the groups of changes.
+    changes: Changes,
     rules: Arc<RwLock<SpaceRules>>,
     recaller: Recaller,
+    contexts: Cache<ContextKey, Context>,
     /// None after `close`: the writer ends when the last sender is gone.
     mailbox: Mutex<Option<mpsc::Sender<Request>>>,
     /// None after `close`, which waits for it.
     writer: Mutex<Option<JoinHandle<()>>>,
     workers: Vec<Worker>,
-    contexts: Cache<ContextKey, Context>,
 }
 
 impl Memory {
@@ -109,6 +114,7 @@ impl Memory {
             weights,
             embedder,
             reader,
+            mirrored,
         } = options;
         let (sender, mailbox) = mpsc::channel(MAILBOX);
         let spaces = Spaces::default();
@@ -118,6 +124,7 @@ impl Memory {
             store: store.clone(),
             rules: Arc::clone(&rules),
             spaces: Arc::clone(&spaces),
+            mirrored,
             embedder: embedder.as_ref().map(|it| it.name().to_owned()),
             mailbox,
             changes: changes.clone(),
@@ -146,7 +153,9 @@ impl Memory {
             store,
             spaces,
             rules,
+            changes,
             recaller: Recaller::new(weights, embedder),
+            contexts: Cache::new(CACHE, CACHE_BYTES),
             workers: embedding.into_iter().chain(reading).collect(),
             mailbox: Mutex::new(Some(sender)),
             writer: Mutex::new(Some(tokio::spawn(writer.run()))),
@@ -155,12 +164,12 @@ impl Memory {
 
     /// A handle on an agent's own space: it allows everything except changing axioms.
     pub fn space(&self, name: &str) -> Result<Handle, Error> {
-            contexts: Cache::new(CACHE, CACHE_BYTES),
         Ok(Handle {
             memory: self.clone(),
             name: SpaceName::parse(name)?,
             access: Access::Own,
             viewer: Viewer::All,
+            files: false,
         })
     }
 
@@ -169,7 +178,6 @@ impl Memory {
         Ok(self.0.store.read(tables::spaces).await?)
     }
 
-            files: false,
     /// How many spaces are loaded, and how many records they have.
     pub fn loaded(&self) -> (usize, usize) {
         let spaces: Vec<Shared> = self.0.spaces.read().values().cloned().collect();
@@ -180,6 +188,50 @@ impl Memory {
     /// How questions are answered: `words`, or `words+vectors` with the embedder's name.
     pub fn retriever(&self) -> String {
         self.0.recaller.name()
+    }
+
+    /// Statements that bring another database up to date with a space, as far as it has changed; none if it has not. What is
+    /// given out is not given out again: statements that fail are [put back](Self::put_back).
+    pub async fn mirror(&self, space: &str) -> Result<Option<MirrorBatch>, Error> {
+        let space = self.load(&SpaceName::parse(space)?).await?;
+        let batch = space.write().mirror();
+        Ok(batch)
+    }
+
+    /// Gives back statements that were not run, so that their parts are sent later as they are then.
+    pub fn put_back(&self, space: &str, batch: MirrorBatch) {
+        let space = SpaceName::parse(space).ok();
+        let space = space.and_then(|name| writer::find(&self.0.spaces, &name));
+        if let Some(space) = space {
+            space.write().put_back(batch);
+        }
+    }
+
+    /// The names of the spaces that another database is to have.
+    pub async fn mirrored_spaces(&self) -> Result<Vec<String>, Error> {
+        Ok(self.0.store.read(tables::mirrored_spaces).await?)
+    }
+
+    /// How many parts of the graph another database has not got yet, of spaces that are loaded.
+    pub fn unmirrored(&self) -> usize {
+        let spaces = self.0.spaces.read();
+        spaces.values().map(|it| it.read().unmirrored()).sum()
+    }
+
+    /// Changes when something was written to any space.
+    pub fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+
+    /// The lookups of the cache of answers, and of the cache of contexts.
+    pub fn cache_counts(&self) -> (CacheCounts, CacheCounts) {
+        (self.0.recaller.cache().counts(), self.0.contexts.counts())
+    }
+
+    /// Drops the results that are cached: a forgotten text must not stay in memory, and rules decide how sure a record is.
+    fn clear_caches(&self) {
+        self.0.recaller.cache().clear();
+        self.0.contexts.clear();
     }
 
     /// Waits until the background tasks have worked on every record that is loaded now, or have failed.
@@ -285,6 +337,8 @@ pub struct Handle {
     name: SpaceName,
     access: Access,
     viewer: Viewer,
+    /// Whether it shows the files of the project.
+    files: bool,
 }
 
 impl Handle {
@@ -308,6 +362,15 @@ impl Handle {
     pub fn seen_by(&self, viewer: Viewer) -> Self {
         Self {
             viewer,
+            ..self.clone()
+        }
+    }
+
+    /// A handle that also shows the files of the project, for a caller that may read them.
+    #[must_use]
+    pub fn with_files(&self) -> Self {
+        Self {
+            files: true,
             ..self.clone()
         }
     }
@@ -337,8 +400,6 @@ impl Handle {
         }
         Err(Error::Denied {
             what,
-    /// Whether it shows the files of the project.
-    files: bool,
             space: self.name.to_string(),
             needed: least.needed(),
         })
@@ -363,16 +424,9 @@ impl Handle {
         self.allow("set rules", Access::Own)?;
         let mut all = self.memory.0.rules.write();
         all.set(self.name.clone(), rules);
+        drop(all);
+        self.memory.clear_caches();
         Ok(())
-    }
-
-    /// A handle that also shows the files of the project, for a caller that may read them.
-    #[must_use]
-    pub fn with_files(&self) -> Self {
-        Self {
-            files: true,
-            ..self.clone()
-        }
     }
 
     /// The rules by which records of this space move.
@@ -424,8 +478,6 @@ impl Handle {
 
     /// Forgets a record and the records that were concluded from it alone. Returns how many are gone.
     pub async fn forget(&self, id: &RecordId, why: &str) -> Result<usize, Error> {
-        drop(all);
-        self.memory.clear_caches();
         self.allow("forget", Access::Own)?;
         if why.trim().is_empty() {
             return Err(Error::Content {

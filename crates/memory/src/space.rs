@@ -10,6 +10,7 @@ use crate::decide::is_own;
 use crate::graph::Graph;
 use crate::graph::extract::{Extract, extract};
 use crate::index::{Index, Slot};
+use crate::mirror::{Changed, parts_of};
 use crate::recall::rank::Corpus;
 use crate::recall::vectors::Vectors;
 use crate::record::{Certainty, Record, RecordId, Tombstone};
@@ -42,12 +43,16 @@ pub(crate) struct Space {
     tombstones: FxHashMap<RecordId, Tombstone>,
     index: Index,
     graph: Graph,
-    vectors: Vectors,
     code: CodeGraph,
+    vectors: Vectors,
     occurred: Vec<Millis>,
     standing: Vec<f32>,
     claims: Claims,
     version: u64,
+    /// Counts changes of files.
+    code_version: u64,
+    /// The parts that another database has not got yet. None: the space is not mirrored.
+    changed: Option<Changed>,
     /// Every record before this slot was handed out for embedding.
     embedded: Slot,
     /// Records with entities from a model.
@@ -72,13 +77,13 @@ pub(crate) enum Change {
     Remove(Tombstone),
     /// Derived data of a record.
     Derive(RecordId, Derived),
+    /// A file of the project.
+    Code(CodeChange),
 }
 
 /// Data that background work makes of a record, and can make again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Derived {
-    /// A file of the project.
-    Code(CodeChange),
     /// The name of the embedder, and the vector.
     Vector(String, Vec<f32>),
     /// The name of the model, and the entities and relations it found.
@@ -104,6 +109,25 @@ impl Space {
         is_own(source, &self.name)
     }
 
+    /// The same, with everything that is added from now on to be sent to another database.
+    pub(crate) fn mirrored(mut self) -> Self {
+        self.changed = Some(Changed::since_the_start());
+        self
+    }
+
+    pub(crate) fn changed_mut(&mut self) -> Option<&mut Changed> {
+        self.changed.as_mut()
+    }
+
+    /// How many parts another database has not got yet.
+    pub(crate) fn unmirrored(&self) -> usize {
+        self.changed.as_ref().map_or(0, Changed::len)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn apply(&mut self, change: Change) {
         let Some(before) = self.changed.as_ref().map(|_| parts_of(self, &change)) else {
             return self.make(change);
@@ -126,6 +150,7 @@ impl Space {
             Change::Replace(record) => self.replace(record),
             Change::Remove(tombstone) => self.remove(tombstone),
             Change::Derive(id, derived) => self.derive(&id, derived),
+            Change::Code(change) => self.code.apply(change),
         }
     }
 
@@ -150,7 +175,6 @@ impl Space {
         if let Some(&slot) = self.slots.get(&record.id) {
             self.standing[slot as usize] = standing(&record);
             self.records[slot as usize] = Some(Arc::new(record));
-            Change::Code(change) => self.code.apply(change),
         }
     }
 
@@ -255,6 +279,11 @@ impl Space {
         &self.graph
     }
 
+    /// The files of the project.
+    pub(crate) fn code(&self) -> &CodeGraph {
+        &self.code
+    }
+
     pub(crate) fn vectors(&self) -> &Vectors {
         &self.vectors
     }
@@ -284,11 +313,6 @@ impl Space {
     }
 
     /// The lasting records that contradict this claim, of those that a caller sees.
-    /// The files of the project.
-    pub(crate) fn code(&self) -> &CodeGraph {
-        &self.code
-    }
-
     pub(crate) fn against(&self, claim: &Claim, viewer: &Viewer) -> Vec<(Arc<Record>, Conflict)> {
         let subject = claim.subject().unwrap_or_default();
         let slots = self.claims.by_subject.get(subject).into_iter().flatten();

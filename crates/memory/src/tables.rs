@@ -161,6 +161,15 @@ pub(crate) fn read(
 
 /// The names of all spaces that hold a record.
 pub(crate) fn spaces(view: &dyn View) -> Result<Vec<String>, store::Error> {
+    spaces_of(view, &[&OBSERVED, &KEPT])
+}
+
+/// The names of all spaces that hold a record or a file, or held a record.
+pub(crate) fn mirrored_spaces(view: &dyn View) -> Result<Vec<String>, store::Error> {
+    spaces_of(view, &[&OBSERVED, &KEPT, &TOMBSTONES, &CODE])
+}
+
+fn spaces_of(view: &dyn View, tables: &[&'static Table]) -> Result<Vec<String>, store::Error> {
     let mut names: Vec<String> = Vec::new();
     for table in tables {
         // Keys are `name/id`, and `0` is the character after `/`: the next space begins after `name0`.

@@ -24,7 +24,8 @@ use crate::viewer::Viewer;
 /// How many events of a history are read at once.
 const HISTORY_PAGE: usize = 1024;
 
-/// A space, shared by the writer and its readers. Only the writer takes the write lock, and background work for its marks.
+/// A space, shared by the writer and its readers. Only the writer takes the write lock, and background work and the mirror
+/// for their marks.
 pub(crate) type Shared = Arc<RwLock<Space>>;
 
 /// The spaces that were loaded, by name. They stay loaded.
@@ -57,9 +58,9 @@ pub(crate) enum Write {
         viewer: Viewer,
     },
     Expire,
-    /// Vectors or entities from background work.
     /// Files of the project that were read, written or are gone.
     Code(Vec<CodeChange>),
+    /// Vectors or entities from background work.
     Derive(Vec<(RecordId, Derived)>),
 }
 
@@ -101,6 +102,8 @@ pub(crate) struct Writer {
     pub(crate) store: Store,
     pub(crate) rules: Arc<RwLock<SpaceRules>>,
     pub(crate) spaces: Spaces,
+    /// Whether another database gets the graph.
+    pub(crate) mirrored: bool,
     /// The name of the embedder; vectors of other embedders are not loaded.
     pub(crate) embedder: Option<String>,
     pub(crate) mailbox: mpsc::Receiver<Request>,
@@ -238,13 +241,13 @@ impl Writer {
                 let changes = known.map(|(id, derived)| Change::Derive(id, derived));
                 (changes.collect(), Reply::Done)
             }
-            Write::Expire => {
-                let changes = decide::expire(&space, &rules, now);
-                let count = changes.len();
             Write::Code(changes) => {
                 let changes = space.code().decide(changes).into_iter();
                 (changes.map(Change::Code).collect(), Reply::Done)
             }
+            Write::Expire => {
+                let changes = decide::expire(&space, &rules, now);
+                let count = changes.len();
                 (changes, Reply::Expired(count))
             }
         })
@@ -388,6 +391,9 @@ impl Writer {
             })
             .await?;
         let mut space = Space::named(name.as_str());
+        if self.mirrored {
+            space = space.mirrored();
+        }
         loaded.into_iter().for_each(|change| space.apply(change));
         self.histories.insert(name.clone(), last);
         let shared = Arc::new(RwLock::new(space));

@@ -81,6 +81,8 @@ pub struct Config {
     pub audit: Audit,
     /// Where traces are sent.
     pub otlp: Option<Otlp>,
+    /// The database that gets the graph of memory.
+    pub mirror: Option<Mirror>,
     /// What calls, callers and agents may use.
     pub budgets: budget::Settings,
     pub tls: Option<TlsFiles>,
@@ -206,6 +208,17 @@ pub struct Audit {
     pub keep_count: u64,
 }
 
+/// A database that gets the graph of memory, over Bolt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    pub url: String,
+    pub user: String,
+    /// The name of the secret with the password.
+    pub secret: Option<String>,
+    /// None: the default one of the server.
+    pub database: Option<String>,
+}
+
 /// A receiver of traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otlp {
@@ -252,6 +265,7 @@ impl Config {
                 keep_count: 1_000_000,
             },
             otlp: None,
+            mirror: None,
             budgets: budget::Settings::default(),
             tls: None,
             tls_version: TlsVersion::default(),
@@ -407,6 +421,12 @@ impl Config {
         let rate =
             |number: std::num::NonZeroU64| NonZeroU32::try_from(number).unwrap_or(NonZeroU32::MAX);
         let limits = standard.limits;
+        let mirror = settings.mirror_url.map(|url| Mirror {
+            url,
+            user: settings.mirror_user.unwrap_or_else(|| "neo4j".to_owned()),
+            secret: settings.mirror_secret,
+            database: settings.mirror_database,
+        });
         let otlp = settings.otlp_url.map(|models::Url(url)| Otlp {
             url,
             headers: settings.otlp_headers.map_or_else(HeaderMap::new, |it| it.0),
@@ -447,6 +467,7 @@ impl Config {
                     .map_or(standard.audit.keep_count, |it| it.get()),
             },
             otlp,
+            mirror,
             budgets,
             tls,
             tls_version: settings.tls_version.unwrap_or(standard.tls_version),

@@ -13,6 +13,7 @@
 //! - `traces`: spans, sent to a receiver of OpenTelemetry
 //! - `web`: the page of the workspace at `/`; `page`: the addresses at `/connect`; `metrics`; `operator`: the routes below `/operator`
 //! - [`mcp`]: the agent's skills over MCP; `tools`: tools of other MCP servers that the agent uses
+//! - `mirror`: the graph of memory in another database
 //! - `models`: the models of the configuration
 //! - [`demo`]: the small agent of `--demo`
 
@@ -29,6 +30,7 @@ pub(crate) mod issuers;
 mod large;
 pub mod mcp;
 mod metrics;
+pub(crate) mod mirror;
 pub(crate) mod models;
 pub(crate) mod operator;
 mod page;

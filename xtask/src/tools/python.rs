@@ -53,6 +53,14 @@ pub(crate) const OPENAPI: Packages = Packages {
     oldest: (3, 10),
 };
 
+/// A database that speaks Bolt, and the official driver.
+pub(crate) const BOLT: Packages = Packages {
+    folder: "conformance/bolt",
+    variable: "MONAS_BOLT_PYTHON",
+    package: "the python package arcadedb-embedded",
+    oldest: (3, 11),
+};
+
 /// A python that has the packages.
 #[derive(Debug, Clone)]
 pub(crate) struct Python {

@@ -293,6 +293,16 @@ settings! {
     /// Headers for the receiver of traces, such as credentials: `authorization=Bearer TOKEN`, with commas between several.
     otlp_headers: SecretHeaders = "otlp.headers", -, "none";
 
+    /// A database that gets the graph of memory as it changes, over Bolt, such as Neo4j: `bolt://HOST:PORT`, or `bolt+s://HOST:PORT`
+    /// for an encrypted connection.
+    mirror_url: String = "mirror.url", -, "none: no mirror";
+    /// The user of the mirror.
+    mirror_user: String = "mirror.user", -, "neo4j";
+    /// The name of the secret with the password for the mirror (`monas secret set`).
+    mirror_secret: String = "mirror.secret", -, "none: an empty password";
+    /// The database of the mirror.
+    mirror_database: String = "mirror.database", -, "the default one of its server";
+
     /// How long one turn of an agent, or one call below `/api`, may take. Time in which a person is asked does not count.
     call_time: Duration = "budget.call_time", -, "no limit";
     /// How much processor time one call or one turn may use.

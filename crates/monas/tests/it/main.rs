@@ -24,6 +24,7 @@ mod listen;
 mod living;
 mod mcp;
 mod memory;
+mod mirror;
 mod models;
 mod naming;
 mod openapi;

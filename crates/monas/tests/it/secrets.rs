@@ -11,7 +11,7 @@ use crate::support::program::{Ended, Monas, command, living, run};
 const VALUE: &str = "sk-0123456789-not-to-be-seen";
 
 /// Sets a secret of a data folder, with its value on standard input.
-async fn set(home: &Path, name: &str, value: &str) -> Ended {
+pub(crate) async fn set(home: &Path, name: &str, value: &str) -> Ended {
     let mut command = command(home);
     command
         .args(["secret", "set", name])

@@ -22,6 +22,7 @@ use crate::config::nearest::nearest;
 use crate::error::Error;
 use crate::serve::agents::{self, Agents, DEFAULT_AGENT};
 use crate::serve::compose::{files, memory};
+use crate::serve::mirror::Mirror;
 use crate::serve::models;
 
 /// How often the clock looks for what is due: at once when something becomes due, within a second for what was not known
@@ -138,6 +139,12 @@ impl Planned {
 pub(crate) struct AgentHost {
     agents: Agents,
     memory: Memory,
+    /// Takes the files of projects into the memory.
+    code: CodeKeeper,
+    /// Contents of files that were read.
+    files: FileCache,
+    /// Ends with the host.
+    _mirror: Option<Mirror>,
     population: Population,
     /// Counts what is asked of models.
     meter: Arc<Meter>,
@@ -162,6 +169,9 @@ impl AgentHost {
         let model = planned.model();
         let reader = model.clone().filter(|_| config.models.reads_memory);
         let memory = memory(config, store.clone(), reader, secrets)?;
+        let code = CodeKeeper::start(memory.clone());
+        let files = FileCache::default();
+        let mirror = Mirror::start(config, &memory, secrets)?;
         let mut parts = Parts::new(store.clone()).memory(memory.clone());
         // With `--open` and no configured callers, every caller is a person at this machine.
         parts.walls = !config.access.schemes.is_empty() || config.access.is_closed();
@@ -187,6 +197,8 @@ impl AgentHost {
                     ids: Vec::new(),
                     population: &population,
                     config,
+                    code: &code,
+                    files: &files,
                 };
                 let plans = admission.admit_all(plans).await?;
                 make_all(plans, async |plan| admission.finish(plan)).await?
@@ -197,9 +209,10 @@ impl AgentHost {
         let ticking = AbortOnDropHandle::new(tokio::spawn(tick(population.clone())));
         Ok(Self {
             agents,
-                    code: &code,
-                    files: &files,
             memory,
+            code,
+            files,
+            _mirror: mirror,
             population,
             meter,
             offered_model,
@@ -216,6 +229,14 @@ impl AgentHost {
         &self.memory
     }
 
+    pub(crate) fn code(&self) -> &CodeKeeper {
+        &self.code
+    }
+
+    pub(crate) fn files(&self) -> &FileCache {
+        &self.files
+    }
+
     pub(crate) fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
@@ -229,14 +250,6 @@ impl AgentHost {
     pub(crate) fn population(&self) -> &Population {
         &self.population
     }
-    pub(crate) fn code(&self) -> &CodeKeeper {
-        &self.code
-    }
-
-    pub(crate) fn files(&self) -> &FileCache {
-        &self.files
-    }
-
 
     /// From now on agents can begin tasks of their own.
     pub(crate) fn serve(&self, tasks: &a2a::Server) {
@@ -249,6 +262,7 @@ impl AgentHost {
         self.ticking.abort();
         self.population.close().await;
         self.agents.close().await;
+        self.code.close().await;
         self.memory.close().await;
     }
 }
@@ -262,7 +276,6 @@ async fn make_all(
     for plan in plans {
         let id = plan.id.clone();
         let agent = make(plan).await?;
-        self.code.close().await;
         let name = &agent.manifest().name;
         tracing::info!(
             agent = id.as_deref().unwrap_or(DEFAULT_AGENT),
@@ -281,6 +294,8 @@ async fn make_all(
 struct Admission<'a> {
     population: &'a Population,
     config: &'a Config,
+    code: &'a CodeKeeper,
+    files: &'a FileCache,
     /// The ids of all agents that are admitted.
     ids: Vec<String>,
 }
@@ -294,8 +309,6 @@ impl Admission<'_> {
         for plan in self.in_order(plans).await {
             let id = id_of(&plan).to_owned();
             match self.admit(plan).await {
-    code: &'a CodeKeeper,
-    files: &'a FileCache,
                 Err(
                     fault @ (Error::AgentStart(agent::Error::Twin { .. } | agent::Error::Law(_))
                     | Error::Manifest { .. }),

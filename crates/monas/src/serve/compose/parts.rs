@@ -89,6 +89,7 @@ pub(crate) fn memory(
     let options = ::memory::Options {
         embedder,
         reader,
+        mirrored: config.mirror.is_some(),
         ..::memory::Options::default()
     };
     Ok(Memory::open(store, options))
@@ -154,20 +155,20 @@ pub(super) fn limit(config: &Config, served: &mut a2a::server::Config) -> Result
 ///
 /// An agent's own folder and a shared one are below two folders, so that no manifest can name the folder of an agent that
 /// shares none: the allow list of that agent guards its files, too. Commands need the `helper` that enters their sandbox.
-pub(crate) fn files(
 /// Files that the skills read and write are taken into the memory of the agent by `code`.
+pub(crate) fn files(
     config: &Config,
     agent: &str,
     shared: Option<&str>,
     helper: Option<&Path>,
-) -> Result<Registry, Error> {
     (code, cache): (&CodeKeeper, &FileCache),
+) -> Result<Registry, Error> {
     let Some(project) = project(config, agent, shared, cache)? else {
         // Data in memory has no folder for files.
         return Ok(Registry::new());
     };
-    let skills = match history(config, agent, shared, &project)? {
     let project = code.observe(agent, project);
+    let skills = match history(config, agent, shared, &project)? {
         Some(history) => ::tools::skills_with_history(&history)?,
         None => ::tools::skills(&project)?,
     };
@@ -201,8 +202,8 @@ pub(crate) fn project(
     config: &Config,
     agent: &str,
     shared: Option<&str>,
-) -> Result<Option<Project>, Error> {
     cache: &FileCache,
+) -> Result<Option<Project>, Error> {
     let named = |kind: &str, name: &str| match &config.data {
         Data::Folder(data) => Some(data.join("workspaces").join(kind).join(name)),
         Data::Memory => None,

@@ -30,6 +30,11 @@ impl Collector for Work {
                 "Records of the memories that are loaded.",
                 records,
             ),
+            (
+                "monas_mirror_waiting",
+                "Parts of the graph of memory that wait to be sent to the mirror.",
+                measured.memory.unmirrored(),
+            ),
             ("monas_mcp_sessions", "Sessions of MCP that are open.", mcp),
             (
                 "monas_agents_awake",
@@ -39,12 +44,12 @@ impl Collector for Work {
         ] {
             gauge(&mut encoder, name, help, value as u64)?;
         }
+        self.caches(&mut encoder)?;
         if let Some(bytes) = resident() {
             let help = "Memory of the process that is resident.";
             gauge(&mut encoder, "monas_memory_bytes", help, bytes)?;
         }
         let (sent, lost) = measured.spans.as_ref().map_or((0, 0), |it| it.counts());
-        self.caches(&mut encoder)?;
         let help = "Spans of traces, sent to the receiver or lost.";
         let counts = [("sent", sent), ("lost", lost)];
         family(&mut encoder, "monas_spans", help, "outcome", &counts)
@@ -73,11 +78,6 @@ impl Work {
         family(encoder, "monas_webhooks", help, "outcome", &counts)
     }
 
-    fn models(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let metered = self.0.models.read();
-        let help = "Requests to language models that have ended.";
-        let counts = [
-            ("ok", metered.replied),
     /// The three caches: contents of files, answers of memory, contexts of tasks.
     fn caches(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let files = self.0.files.counts();
@@ -115,6 +115,11 @@ impl Work {
         Ok(())
     }
 
+    fn models(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let metered = self.0.models.read();
+        let help = "Requests to language models that have ended.";
+        let counts = [
+            ("ok", metered.replied),
             ("failed", metered.failed),
             ("over_budget", metered.over_budget),
         ];
