@@ -121,11 +121,12 @@ async fn the_graph_is_mirrored_also_what_changed_while_the_database_was_away() {
         "fn first() { second(); }\nfn second() {}\n",
     )
     .unwrap();
+    let port = database.port;
     let serve = || {
         let mut command = living(home.path());
         command.arg("--data").arg(&data);
         command.arg("--workspace").arg(&files);
-        let url = format!("bolt://127.0.0.1:{}", database.port);
+        let url = format!("bolt://127.0.0.1:{port}");
         command.env("MONAS_MIRROR_URL", url);
         command.env("MONAS_MIRROR_USER", "root");
         command.env("MONAS_MIRROR_SECRET", "graph");
