@@ -81,7 +81,7 @@ assertEqual(
 );
 whole.client.close();
 
-// What was said without a connection outlives the program that said it.
+// A message that was written without a connection outlives the program that said it.
 const store = new Map<string, string>();
 const kept: Kept = { getItem: (name) => store.get(name) ?? null, setItem: (name, value) => void store.set(name, value) };
 const offline = new ChatClient("ws://127.0.0.1:1/ws/chat", { ...impatient, session: "later", kept }, {});

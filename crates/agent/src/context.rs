@@ -18,16 +18,16 @@ use crate::limits;
 use crate::revision::{LawGate, ProposedLaw};
 use crate::share;
 
-/// Who an agent is. The id is that of its birth; name and description are those of its manifest.
+/// The identity of an agent. The id is that of its birth; name and description are those of its manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// What it is known by.
+    /// The name that other agents and programs use; it never changes.
     pub id: String,
     pub name: String,
     pub description: String,
 }
 
-/// What an agent is for.
+/// The purpose of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Goal {
     pub text: String,
@@ -48,7 +48,7 @@ pub struct Ability {
     pub elsewhere: bool,
 }
 
-/// What an agent knows and does. A step works on a copy, so that what is long and seldom changes is shared.
+/// The state of an agent. A step works on a copy, so long parts that seldom change are shared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     pub(crate) identity: Arc<Identity>,
@@ -68,7 +68,7 @@ pub struct Context {
     /// Tasks with questions that were asked or answered, until they end.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) questions: BTreeMap<TurnId, Arc<Questions>>,
-    /// What was said last, by caller and conversation.
+    /// The last messages, by caller and conversation.
     pub(crate) conversations: Arc<Conversations>,
     /// How the last requests ended. A step that ends one copies the list, so that its entries are shared.
     pub(crate) ended: Arc<VecDeque<Ended>>,
@@ -223,7 +223,7 @@ pub(crate) struct Called {
     pub(crate) outcome: Option<Outcome>,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -232,7 +232,7 @@ pub enum Outcome {
     Failed(String, String),
 }
 
-/// What an agent does, as others are told.
+/// The activity of an agent, as others are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -267,7 +267,7 @@ pub enum Change {
     LawKept {
         why: String,
         by: String,
-        /// What was proposed. Older journals have no such field.
+        /// The proposal. Older journals have no such field.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit: Option<Edit>,
     },
@@ -376,7 +376,7 @@ pub enum Change {
     Passed {
         turn: TurnId,
         skill: String,
-        /// What the grant is known by outside of the agent.
+        /// The id of the grant outside of the agent.
         grant: String,
         /// The person who agreed to it.
         agreed: String,
@@ -594,7 +594,7 @@ impl Context {
         conversations.add(heard.caller(), &heard.conversation, lines);
     }
 
-    /// What was said before a request in its conversation, by its caller and to its caller.
+    /// The messages before a request in its conversation, by its caller and to its caller.
     pub(crate) fn said_before(&self, heard: &Request) -> &[Line] {
         let conversations = &self.conversations;
         conversations.lines(heard.caller(), &heard.conversation)
@@ -638,7 +638,6 @@ impl Context {
         &self.identity
     }
 
-    /// What it is for.
     pub fn goals(&self) -> &[Goal] {
         &self.goals
     }
@@ -648,7 +647,7 @@ impl Context {
         self.paused
     }
 
-    /// What went wrong, if it cannot go on.
+    /// The fault, if it cannot go on.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }

@@ -67,7 +67,7 @@ impl Changed {
         parts == 0 && !unswept
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.records.len() + self.entities.len() + self.edges.len() + self.files.len()
     }
 
@@ -81,7 +81,7 @@ impl Changed {
             unswept: false,
         };
         Self {
-            unswept: self.len() == 0 && std::mem::take(&mut self.unswept),
+            unswept: self.count() == 0 && std::mem::take(&mut self.unswept),
             ..taken
         }
     }
@@ -183,7 +183,7 @@ struct Script<'a> {
 
 impl Script<'_> {
     /// Adds a statement that is run for each of these rows, if there are any.
-    fn each(&mut self, rows: Vec<Value>, cypher: &str) {
+    fn each(&mut self, rows: &[Value], cypher: &str) {
         if !rows.is_empty() {
             self.statements.push(Statement {
                 cypher: format!("UNWIND $rows AS row {cypher}"),
@@ -192,7 +192,7 @@ impl Script<'_> {
         }
     }
 
-    fn once(&mut self, cypher: &str, rows: Value) {
+    fn once(&mut self, cypher: &str, rows: &Value) {
         self.statements.push(Statement {
             cypher: cypher.to_owned(),
             parameters: json!({ "space": self.space, "rows": rows }),
@@ -209,11 +209,11 @@ fn entities(space: &Space, parts: &Changed, script: &mut Script<'_>) {
         }
     }
     script.each(
-        present,
+        &present,
         "MERGE (e:Entity {space: $space, name: row.name}) SET e.kind = row.kind, e.mentions = row.mentions",
     );
     script.each(
-        gone,
+        &gone,
         "MATCH (e:Entity {space: $space, name: row.name}) DETACH DELETE e",
     );
 }
@@ -246,14 +246,14 @@ fn records(space: &Space, parts: &Changed, script: &mut Script<'_>) {
         mentions.extend(names.map(|name| json!({ "id": id, "name": name })));
     }
     script.each(
-        present,
+        &present,
         "MERGE (r:Record {space: $space, id: row.id}) SET r.layer = row.layer, r.type = row.type, r.text = row.text, \
          r.task = row.task, r.session = row.session, r.speaker = row.speaker, r.owner = row.owner, r.source = row.source, \
          r.confidence = row.confidence, r.context = row.context, r.why = row.why, r.certain = row.certain, \
          r.recorded = row.recorded",
     );
     script.each(
-        mentions,
+        &mentions,
         "MATCH (r:Record {space: $space, id: row.id}) MERGE (e:Entity {space: $space, name: row.name}) \
          MERGE (r)-[:MENTIONS]->(e)",
     );
@@ -262,21 +262,21 @@ fn records(space: &Space, parts: &Changed, script: &mut Script<'_>) {
     }
     // A relation that only a forgotten record supported goes with it, also if that was forgotten while nothing was sent.
     script.each(
-        gone.clone(),
+        &gone,
         "MATCH (a:Entity {space: $space})-[r]->(:Entity) WHERE row.id IN r.sources \
          SET r.sources = [source IN r.sources WHERE source <> row.id]",
     );
     script.each(
-        gone,
+        &gone,
         "MATCH (r:Record {space: $space, id: row.id}) DETACH DELETE r",
     );
     script.once(
         "MATCH (a:Entity {space: $space})-[r]->(:Entity) WHERE size(r.sources) = 0 DELETE r",
-        json!([]),
+        &json!([]),
     );
     script.once(
         "MATCH (e:Entity {space: $space}) WHERE NOT (e)--() DELETE e",
-        json!([]),
+        &json!([]),
     );
 }
 
@@ -297,14 +297,14 @@ fn edges(space: &Space, parts: &Changed, script: &mut Script<'_>) {
     for (kind, (present, gone)) in kinds {
         let kind = quoted(kind);
         script.each(
-            present,
+            &present,
             &format!(
                 "MERGE (a:Entity {{space: $space, name: row.from}}) MERGE (b:Entity {{space: $space, name: row.to}}) \
                  MERGE (a)-[r:{kind}]->(b) SET r.weight = row.weight, r.sources = row.sources"
             ),
         );
         script.each(
-            gone,
+            &gone,
             &format!(
                 "MATCH (a:Entity {{space: $space, name: row.from}})-[r:{kind}]->(b:Entity {{space: $space, name: row.to}}) DELETE r"
             ),
@@ -318,11 +318,11 @@ fn files(space: &Space, parts: &Changed, script: &mut Script<'_>) {
     let rows: Vec<Value> = rows.collect();
     // The relations of a file carry its path, since two files may support the same one.
     script.each(
-        rows.clone(),
+        &rows,
         "MATCH (a:Symbol {space: $space})-[r]->() WHERE r.path = row.path DELETE r",
     );
     script.each(
-        rows,
+        &rows,
         "MATCH (f:File {space: $space, path: row.path}) DETACH DELETE f",
     );
     let known = parts.files.iter().filter_map(|path| code.get(path));
@@ -352,11 +352,11 @@ fn files(space: &Space, parts: &Changed, script: &mut Script<'_>) {
         }
     }
     script.each(
-        present,
+        &present,
         "MERGE (f:File {space: $space, path: row.path}) SET f.language = row.language, f.hash = row.hash",
     );
     script.each(
-        defined,
+        &defined,
         "MATCH (f:File {space: $space, path: row.path}) MERGE (s:Symbol {space: $space, name: row.name}) \
          SET s.kind = row.kind MERGE (f)-[d:DEFINES {path: row.path}]->(s) SET d.line = row.line",
     );
@@ -366,7 +366,7 @@ fn files(space: &Space, parts: &Changed, script: &mut Script<'_>) {
             false => "MERGE (a:Symbol {space: $space, name: row.from})",
         };
         script.each(
-            rows,
+            &rows,
             &format!(
                 "{from} MERGE (b:Symbol {{space: $space, name: row.to}}) MERGE (a)-[r:{kind} {{path: row.path}}]->(b)"
             ),
@@ -376,17 +376,17 @@ fn files(space: &Space, parts: &Changed, script: &mut Script<'_>) {
         let paths: Vec<&String> = code.files().map(|it| &it.path).collect();
         script.once(
             "MATCH (a:Symbol {space: $space})-[r]->() WHERE NOT r.path IN $rows DELETE r",
-            json!(paths),
+            &json!(paths),
         );
         script.once(
             "MATCH (f:File {space: $space}) WHERE NOT f.path IN $rows DETACH DELETE f",
-            json!(paths),
+            &json!(paths),
         );
     }
     if parts.unswept || !parts.files.is_empty() {
         script.once(
             "MATCH (s:Symbol {space: $space}) WHERE NOT (s)--() DELETE s",
-            json!([]),
+            &json!([]),
         );
     }
 }

@@ -121,7 +121,7 @@ impl Space {
 
     /// How many parts another database has not got yet.
     pub(crate) fn unmirrored(&self) -> usize {
-        self.changed.as_ref().map_or(0, Changed::len)
+        self.changed.as_ref().map_or(0, Changed::count)
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -41,39 +41,7 @@ mod signature;
 /// | `permission = "write_files"` | what its callers need; `"none"` for nothing; default: what fits the other marks |
 /// | `scopes = ["..."]` | the scopes that its callers need beside the permission |
 ///
-/// ```
-/// use schemars::JsonSchema;
-/// use serde::Deserialize;
-/// use skill::{Context, Skill as _, SkillError, SkillInput, skill};
-///
-/// #[derive(Deserialize, JsonSchema, SkillInput)]
-/// struct Sum {
-///     numbers: Vec<f64>,
-/// }
-///
-/// /// Adds numbers.
-/// #[skill(tags = ["math"], examples = ["What is 1 + 2?"], read_only, idempotent)]
-/// async fn add_up(input: Sum, _ctx: Context) -> Result<f64, SkillError> {
-///     Ok(input.numbers.iter().sum())
-/// }
-///
-/// assert_eq!(add_up::SPEC.id.as_str(), "add-up");
-/// assert_eq!(add_up::SPEC.name, "Add up");
-///
-/// struct Discount {
-///     percent: f64,
-/// }
-///
-/// #[skill(tags = ["math"], examples = ["What do these cost today?"])]
-/// impl Discount {
-///     /// Adds prices and takes the discount off.
-///     async fn run(&self, input: Sum, _ctx: Context) -> Result<f64, SkillError> {
-///         Ok(input.numbers.iter().sum::<f64>() * (1.0 - self.percent / 100.0))
-///     }
-/// }
-///
-/// assert_eq!(Discount::SPEC.id.as_str(), "discount");
-/// ```
+/// An example, which is run as a test, stands where the crate `skill` exports this attribute.
 #[proc_macro_attribute]
 pub fn skill(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as arguments::Arguments);

@@ -65,7 +65,41 @@ pub use memory_call::MemoryCall;
 pub use registry::{Entry, Registry};
 pub use reply::{Chunk, Ending, Outcome, Reply};
 pub use skill::{Skill, SkillInput, SkillOutput};
-pub use skill_macros::{SkillInput, skill};
+pub use skill_macros::SkillInput;
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use skill::{Context, Skill as _, SkillError, SkillInput, skill};
+///
+/// #[derive(Deserialize, JsonSchema, SkillInput)]
+/// struct Sum {
+///     numbers: Vec<f64>,
+/// }
+///
+/// /// Adds numbers.
+/// #[skill(tags = ["math"], examples = ["What is 1 + 2?"], read_only, idempotent)]
+/// async fn add_up(input: Sum, _ctx: Context) -> Result<f64, SkillError> {
+///     Ok(input.numbers.iter().sum())
+/// }
+///
+/// assert_eq!(add_up::SPEC.id.as_str(), "add-up");
+/// assert_eq!(add_up::SPEC.name, "Add up");
+///
+/// struct Discount {
+///     percent: f64,
+/// }
+///
+/// #[skill(tags = ["math"], examples = ["What do these cost today?"])]
+/// impl Discount {
+///     /// Adds prices and takes the discount off.
+///     async fn run(&self, input: Sum, _ctx: Context) -> Result<f64, SkillError> {
+///         Ok(input.numbers.iter().sum::<f64>() * (1.0 - self.percent / 100.0))
+///     }
+/// }
+///
+/// assert_eq!(Discount::SPEC.id.as_str(), "discount");
+/// ```
+pub use skill_macros::skill;
 pub use spec::{Id, MAX_LABEL, Needs, OneOrMore, Spec, Traits, is_label, to_label};
 pub use tool_server::{ToolEnterprise, ToolServer, ToolServerFault, ToolSignIn};
 pub use visible::visible;

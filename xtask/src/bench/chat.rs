@@ -25,7 +25,7 @@ mod socket;
 /// The p99 of an event, in milliseconds.
 const TARGET: f64 = 100.0;
 
-/// What is measured, and with what.
+/// Options of a measurement.
 #[derive(Debug)]
 pub(crate) struct Options {
     seconds: f64,

@@ -1,4 +1,4 @@
-// What a client knows of its session, and what follows from each message and each cut. It has no socket and no clock.
+// The knowledge of a client about its session, and the consequences of each message and each cut. It has no socket and no clock.
 
 import type { ChatListener, ChatMessage, Outgoing } from "./types.js";
 

@@ -266,7 +266,7 @@ async fn an_interrupt_stops_the_turn_and_not_the_program() {
     terminal.expect("May I call");
     terminal.expect("> ");
     terminal.press("yes\r");
-    // What the command prints is shown while it runs.
+    // The output of the command is shown while it runs.
     terminal.expect("begun");
     terminal.interrupt().await;
     terminal.expect("canceled task");

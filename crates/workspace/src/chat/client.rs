@@ -63,7 +63,7 @@ pub enum Error {
 /// Adds what a server wants to see in a handshake: credentials, or a signature, which is made anew each time.
 pub type Handshake = Arc<dyn Fn(&mut Request<()>) -> Result<(), String> + Send + Sync>;
 
-/// What a client is told.
+/// The events of a client, in order.
 #[derive(Clone)]
 pub struct ClientSettings {
     /// The chat: `ws://HOST/ws/chat`, or `wss`; `?agent=ID` names another agent than the default one.
@@ -125,7 +125,7 @@ impl Default for Times {
     }
 }
 
-/// What a client is told of its session and its connection.
+/// An event of a session or of its connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChatEvent {
     /// Everything that happened so far was told; these questions wait for an answer. It comes after every connection.

@@ -110,7 +110,7 @@ struct Reading {
     sent: BTreeSet<String>,
 }
 
-/// What the tasks of a window say, each with its id; `None` is the end of a stream.
+/// The messages of the tasks of a window, each with the id of its task; `None` is the end of a stream.
 type Pieces = SelectAll<BoxStream<'static, (String, Option<Said>)>>;
 type Said = Result<Vec<Arc<a2a::event::Event>>, a2a::Error>;
 

@@ -17,14 +17,14 @@ use crate::error::{Error, Result};
 /// How long memory is given to settle after the last session was opened.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// What talks over the sockets.
+/// A kind of conversation over the sockets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Speech {
     Chat,
     Echo,
 }
 
-/// What an active session has measured.
+/// The measurements of an active session.
 #[derive(Default)]
 struct Times {
     /// Each event, each command until its first event, each request until its end.
@@ -47,7 +47,7 @@ pub(crate) fn run(scenario: &str, url: &str, words: &[&str]) -> Result<()> {
 
 async fn measure(speech: Speech, target: BenchTarget, options: Options) -> Result<Value> {
     let BenchTarget { address, pid } = target;
-    // What a server takes for its first connection it takes once.
+    // The first connection makes a server take memory that it keeps.
     drop(open(speech, &address, usize::MAX).await?);
     sleep(SETTLE).await;
     let before = usage::resident_kb(pid)?;

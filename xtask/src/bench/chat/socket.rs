@@ -15,7 +15,7 @@ const PONG: u8 = 0xa;
 #[derive(Debug)]
 pub(super) struct Socket {
     stream: TcpStream,
-    /// What was read and is not taken yet.
+    /// Bytes that were read and are not taken yet.
     read: Vec<u8>,
 }
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 
 fn place(params: &Value) -> Result<Value, Error> {
     let placed = placed(params.to_string().into())?;
-    Ok(serde_json::from_slice(&placed).unwrap())
+    Ok(serde_json::from_slice(&placed).expect("JSON"))
 }
 
 #[test]

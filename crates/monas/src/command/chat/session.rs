@@ -29,13 +29,13 @@ pub(super) struct SessionConversation<'a> {
     settings: ClientSettings,
     client: ChatClient,
     printer: SessionPrinter,
-    /// What was said here and is not with the server yet.
+    /// Messages that were written here and that the server has not taken yet.
     unsent: BTreeSet<String>,
-    /// What was said here.
+    /// Messages that were written here.
     said: BTreeSet<String>,
     /// The task of the last request, until it has ended.
     running: Option<String>,
-    /// What waits for a person, by the order of its coming.
+    /// Questions that wait for a person, oldest first.
     waiting: Vec<Waiting>,
     /// Why there is no connection, and since when.
     lost: Option<(String, Instant)>,
@@ -231,7 +231,7 @@ impl<'a> SessionConversation<'a> {
     /// Shows what happened since the last line.
     fn catch_up(&mut self) {
         while let Some(Some(event)) = self.client.next().now_or_never() {
-            // What ends the chat is found again when something is said.
+            // A fault that ends the chat is met again by the next message.
             let _ = self.hear(event, None);
         }
     }

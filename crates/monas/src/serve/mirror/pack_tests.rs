@@ -1,3 +1,5 @@
+//! Values of the mirror in the encoding of Bolt, there and back.
+
 use serde_json::{Value, json};
 
 use super::{parse, structure};

@@ -63,7 +63,7 @@ async fn converse(settings: ClientSettings, count: usize, seed: u64) -> Vec<Rece
             ChatEvent::Restored { .. } | ChatEvent::Passing(_) | ChatEvent::Lost { .. } => {}
         }
     }
-    // What was said has arrived in order, and every message once.
+    // All messages have arrived in order, each once.
     assert_eq!(taken, said);
     let commands = seen.iter().filter(|it| it.kind == MessageType::UserCommand);
     let commands: Vec<_> = commands.map(|it| it.id.clone()).collect();
@@ -170,7 +170,7 @@ async fn an_answer_goes_through_a_cut_and_what_the_server_refuses_is_said() {
     server.stop().await;
 }
 
-/// What a function finds in the next events.
+/// The first value that a function finds in the next events.
 async fn until<T>(client: &mut ChatClient, mut find: impl FnMut(&ChatEvent) -> Option<T>) -> T {
     let finding = async {
         loop {

@@ -89,7 +89,7 @@ pub(super) struct Driver {
     state: SessionState,
     orders: mpsc::Receiver<Outgoing>,
     events: mpsc::Sender<ChatEvent>,
-    /// What is to be told when there is room.
+    /// Events that wait for room in the queue.
     untold: VecDeque<ChatEvent>,
     backoff: Backoff,
 }
@@ -231,7 +231,7 @@ impl Driver {
                     self.state.go_on()
                 }
                 _ = alive.tick() => {
-                    // What was not read for want of room is no silence of the server.
+                    // A server is not silent if messages were left unread for want of room.
                     if !std::mem::take(&mut heard) && self.untold.len() < UNTOLD {
                         return Over::Cut("the server does not answer".to_owned());
                     }

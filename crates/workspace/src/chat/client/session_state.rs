@@ -1,4 +1,4 @@
-//! What a client knows of its session, and what follows from each message and each cut. It has no socket and no clock.
+//! The knowledge of a client about its session, and the consequences of each message and each cut. It has no socket and no clock.
 
 use std::collections::VecDeque;
 
@@ -35,12 +35,12 @@ impl Outgoing {
     }
 }
 
-/// What is to be done after a message or a cut.
+/// The consequences of a message or a cut.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Step {
-    /// What is sent.
+    /// Messages to send.
     pub(super) frames: Vec<Value>,
-    /// What the user of the client is told.
+    /// Events for the user of the client.
     pub(super) events: Vec<ChatEvent>,
     /// Nothing is sent for a while, since the server wants it so; then [`SessionState::go_on`] says what is.
     pub(super) pause: bool,

@@ -1,4 +1,4 @@
-//! What a client does with messages, cuts and refusals.
+//! A client with messages, cuts and refusals.
 
 use serde_json::{Value, json};
 

@@ -24,7 +24,7 @@ pub(in crate::command) struct SessionPrinter {
     text: Growing,
     /// The answer, until it is known how the request ended.
     answer: Option<Received>,
-    /// What the command under way has printed was shown.
+    /// The output of the running command was shown.
     progressed: bool,
 }
 
@@ -256,7 +256,7 @@ struct Growing {
 }
 
 impl Growing {
-    /// What is to be printed of the text as it is now. Another text begins on a line of its own.
+    /// The part of the text that is not printed yet. Another text begins on a line of its own.
     fn grow(&mut self, now: &str) -> String {
         let new = match now.strip_prefix(self.shown.as_str()) {
             Some(rest) => rest.to_owned(),
