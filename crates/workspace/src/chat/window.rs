@@ -31,6 +31,9 @@ const RETRY: Duration = Duration::from_secs(1);
 const ANSWER: &str = "output";
 const REASONING: &str = "reasoning";
 
+/// How the ids of artifacts begin that a command prints into.
+const PRINTED: &str = "terminal";
+
 /// Where a window begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
@@ -353,6 +356,14 @@ impl Window {
         match &event.response().payload {
             Event::ArtifactUpdate(update) => {
                 let artifact = update.artifact.as_ref()?;
+                if artifact.artifact_id.starts_with(PRINTED) {
+                    // A client that is behind misses some of it; the result has all.
+                    let data =
+                        json!({ "task_id": turn, "message": Part::join_text(&artifact.parts) });
+                    let payload = json!({ "event": "progress", "data": data });
+                    let shown = passing(MessageType::SystemEvent, None, payload);
+                    return Some(self.place.passing(shown));
+                }
                 let whole = match &*artifact.artifact_id {
                     ANSWER => &mut piece.text,
                     REASONING => &mut piece.reasoning,
