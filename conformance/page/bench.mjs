@@ -1,4 +1,4 @@
-// The costs of the page for a reader, by `cargo xtask bench page`: prints one JSON object with the figures of every subject.
+// The cost of the page for a reader, by `cargo xtask bench page`: prints one JSON object with the figures of every subject.
 //
 //     MONAS_PROGRAM=... node bench.mjs [--rounds 7] [--peer FOLDER]
 //

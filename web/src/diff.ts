@@ -172,7 +172,7 @@ function linesOf(text: string): string[] {
 
 const ended = (line: DiffLine): string => (line.open ? line.text : `${line.text}\n`);
 
-/** What a person wrote in place of the new lines of hunks, by the place of the hunk. */
+/** The text of a person in place of the new lines of hunks, by the place of the hunk. */
 export type HunkEdits = ReadonlyMap<number, string>;
 const NONE: HunkEdits = new Map();
 

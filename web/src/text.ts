@@ -69,7 +69,7 @@ export function withoutEscapes(text: string): string {
 }
 
 /**
- * The result of a tool as a line for people: `command: echo hello; exit_code: 0` instead of JSON. Text before
+ * The result of a tool, for a line that is read by people: `command: echo hello; exit_code: 0` instead of JSON. Text before
  * the data stays, and so does data that was cut off or is no object.
  */
 export function readable(text: string): string {

@@ -175,7 +175,7 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
   });
   useSize(box, () => { look(); measure(); });
   useSize(body, measure, elements);
-  // Content below the parts may grow by itself.
+  // The tail below the parts may grow by itself.
   useSize(thread, () => { if (pinned.current) scrollTo(box.current?.scrollHeight ?? 0); });
 
   if (handle) {

@@ -1,4 +1,4 @@
-/** What else can be done with a conversation: rename it, save it, put it away. */
+/** More that can be done with a conversation: rename it, save it, put it away. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { refusal } from "../../api/refusal.ts";

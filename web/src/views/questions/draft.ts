@@ -16,7 +16,7 @@ export class Draft {
   readonly taken: Signal<ReadonlySet<number>>;
   /** The text as the person edits it; null: not edited. */
   readonly edited = signal<string | null>(null);
-  /** What the person wrote in place of single parts. */
+  /** The text of the person in place of single parts. */
   readonly edits = signal<ReadonlyMap<number, string>>(new Map());
   readonly scope = signal<Scope>("once");
   readonly prefix: Signal<string>;
