@@ -60,5 +60,5 @@ fn is_open_to(session: &str, rule: &Rule, path: &str) -> bool {
         return path == "/api/agent/command" || answered.is_some_and(|id| !id.contains('/'));
     }
     let own = |it: &&str| it.replace("{id}", session) == path;
-    AROUND_IT.contains(&path) || ITS_OWN.iter().any(|it| own(it))
+    AROUND_IT.contains(&path) || ITS_OWN.iter().any(own)
 }
