@@ -201,7 +201,7 @@ impl Known {
 
     fn changes(&mut self, touched: Touched) -> Result<Vec<ChangedFile>, Error> {
         let changed = match touched {
-            Touched::Paths(paths) => match self.look_at(&paths)? {
+            Touched::Paths(paths) => match self.look_at(&paths) {
                 Some(changed) => changed,
                 None => self.look_at_all()?,
             },
@@ -214,10 +214,7 @@ impl Known {
     }
 
     /// Looks at these files; those that are there may have changed. None: a folder is among them.
-    fn look_at(
-        &mut self,
-        paths: &BTreeSet<ProjectPath>,
-    ) -> Result<Option<Vec<(String, &'static str)>>, Error> {
+    fn look_at(&mut self, paths: &BTreeSet<ProjectPath>) -> Option<Vec<(String, &'static str)>> {
         let mut changed = Vec::new();
         for path in paths {
             let name = path.to_string();
@@ -227,7 +224,7 @@ impl Known {
                     let below = format!("{name}/");
                     let mut after = self.seen.range(below.clone()..);
                     if after.next().is_some_and(|(it, _)| it.starts_with(&below)) {
-                        return Ok(None);
+                        return None;
                     }
                     if self.seen.remove(&name).is_some() {
                         changed.push((name, "deleted"));
@@ -235,7 +232,7 @@ impl Known {
                     continue;
                 }
                 // A file that became a folder, or that may not be read.
-                Err(_) => return Ok(None),
+                Err(_) => return None,
             };
             match found {
                 Some(file) if file.kind == ListingKind::File => {
@@ -250,10 +247,10 @@ impl Known {
                     changed.push((name, operation));
                 }
                 Some(_) => {}
-                None => return Ok(None),
+                None => return None,
             }
         }
-        Ok(Some(changed))
+        Some(changed)
     }
 
     fn look_at_all(&mut self) -> Result<Vec<(String, &'static str)>, Error> {
