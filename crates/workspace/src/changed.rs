@@ -295,7 +295,7 @@ impl Known {
             false => tools::deltas(&parsed, old.as_deref().unwrap_or_default(), &whole.content),
         };
         self.keep(&path, &whole);
-        (!same).then(|| ChangedFile {
+        (!same).then_some(ChangedFile {
             path,
             operation,
             size: Some(whole.content.len() as u64),

@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::json;
 
-fn input(change: Value) -> Value {
+fn input(change: &Value) -> Value {
     let mut input = json!({
         "threadId": "t1", "runId": "r1", "messages": [{ "id": "m1", "role": "user", "content": "hello" }],
         "tools": [], "context": [], "state": {}, "forwardedProps": {},
@@ -14,7 +14,7 @@ fn input(change: Value) -> Value {
     input
 }
 
-fn asked(change: Value) -> Asked {
+fn asked(change: &Value) -> Asked {
     RunInput::read(&input(change)).unwrap().asked
 }
 
@@ -68,20 +68,20 @@ fn each_fault_names_its_field() {
             "resume[0].payload.decision",
         ),
     ] {
-        let fault = RunInput::read(&input(change.clone())).unwrap_err();
+        let fault = RunInput::read(&input(&change)).unwrap_err();
         assert_eq!(fault.field, field, "{change}: {fault:?}");
     }
 }
 
 #[test]
 fn a_run_that_is_asked_for_again_is_the_same_command() {
-    let id = |change: Value| match asked(change) {
+    let id = |change: &Value| match asked(change) {
         Asked::Command { id, .. } => id,
         Asked::Resume(_) => panic!("no command"),
     };
-    assert_eq!(id(json!({})), id(json!({})));
-    assert_ne!(id(json!({})), id(json!({ "runId": "r2" })));
-    assert_ne!(id(json!({})), id(json!({ "threadId": "t2" })));
+    assert_eq!(id(&json!({})), id(&json!({})));
+    assert_ne!(id(&json!({})), id(&json!({ "runId": "r2" })));
+    assert_ne!(id(&json!({})), id(&json!({ "threadId": "t2" })));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn parts_and_context_come_with_the_command() {
         { "type": "text", "text": "this" },
         { "type": "image", "source": { "type": "data", "value": "aGk=", "mimeType": "image/png" } },
     ]);
-    let read = asked(json!({
+    let read = asked(&json!({
         "messages": [{ "id": "m", "role": "user", "content": content }],
         "context": [{ "description": "the page", "value": "settings" }],
     }));
@@ -133,7 +133,7 @@ fn answers_are_read_in_each_form() {
         ),
     ] {
         let entry = json!({ "interruptId": "a", "status": status, "payload": payload });
-        let Asked::Resume(answers) = asked(json!({ "resume": [entry] })) else {
+        let Asked::Resume(answers) = asked(&json!({ "resume": [entry] })) else {
             panic!("no resume");
         };
         assert_eq!(answers[0].interrupt, "a");
@@ -148,6 +148,6 @@ fn calls_without_a_result_are_open() {
         { "id": "2", "role": "tool", "toolCallId": "a", "content": "done" },
         { "id": "3", "role": "user", "content": "go on" },
     ]);
-    let read = RunInput::read(&input(json!({ "messages": messages }))).unwrap();
+    let read = RunInput::read(&input(&json!({ "messages": messages }))).unwrap();
     assert_eq!(read.open_calls.into_iter().collect::<Vec<_>>(), ["b"]);
 }

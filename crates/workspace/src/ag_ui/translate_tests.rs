@@ -30,13 +30,13 @@ fn thought(id: &str, part: &str, content: &str, partial: bool) -> Envelope {
     message(MessageType::AgentAction, id, "t", payload)
 }
 
-fn call(task: &str, input: Value) -> Envelope {
+fn call(task: &str, input: &Value) -> Envelope {
     let calls = json!([{ "id": format!("{task}.1.0"), "tool": "file-write", "parameters": input }]);
     let payload = json!({ "action_type": "tool_call", "tool_calls": calls });
     message(MessageType::AgentAction, "c", task, payload)
 }
 
-fn system(task: &str, event: &str, data: Value) -> Envelope {
+fn system(task: &str, event: &str, data: &Value) -> Envelope {
     let payload = json!({ "event": event, "data": data });
     message(MessageType::SystemEvent, "e", task, payload)
 }
@@ -78,7 +78,7 @@ fn an_approval_ends_the_run_and_its_answer_goes_on_under_the_same_call() {
     let mut translator = Translator::new("a", "s");
     translator.follow("t");
     let input = json!({ "path": "a.md" });
-    let events = translator.take(&call("t", input.clone()));
+    let events = translator.take(&call("t", &input));
     assert_eq!(
         kinds(&events),
         ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END"]
@@ -97,7 +97,7 @@ fn an_approval_ends_the_run_and_its_answer_goes_on_under_the_same_call() {
 
     // The next run reads the session, in which the call is known.
     let mut translator = Translator::new("a", "s");
-    translator.recall(&call("t", input));
+    translator.recall(&call("t", &input));
     translator.recall(&asked);
     translator.answered("q");
     translator.follow("t");
@@ -107,14 +107,14 @@ fn an_approval_ends_the_run_and_its_answer_goes_on_under_the_same_call() {
     let events = translator.take(&result);
     assert_eq!(events[0]["toolCallId"], "t.1.0");
     assert_eq!(events[0]["content"], "written");
-    translator.take(&system("t", "task_completed", json!({})));
+    translator.take(&system("t", "task_completed", &json!({})));
     assert_eq!(translator.outcome(), Some(Outcome::Success));
 }
 
 #[test]
 fn a_result_that_came_between_two_runs_is_told_by_the_second() {
     let mut translator = Translator::new("a", "s");
-    translator.recall(&call("t", json!({})));
+    translator.recall(&call("t", &json!({})));
     let result = json!({ "tool": "file-write", "call_id": "t.1.0", "output": "written" });
     translator.recall(&message(MessageType::ToolResult, "r", "t", result));
     translator.follow("t");
@@ -132,11 +132,11 @@ fn a_result_that_came_between_two_runs_is_told_by_the_second() {
 fn other_tasks_of_the_session_are_left_out() {
     let mut translator = Translator::new("a", "s");
     translator.follow("t");
-    assert!(translator.take(&call("other", json!({}))).is_empty());
-    let ended = system("other", "task_failed", json!({ "message": "no" }));
+    assert!(translator.take(&call("other", &json!({}))).is_empty());
+    let ended = system("other", "task_failed", &json!({ "message": "no" }));
     assert!(translator.take(&ended).is_empty());
     assert_eq!(translator.outcome(), None);
-    let ended = system("t", "task_failed", json!({ "message": "no" }));
+    let ended = system("t", "task_failed", &json!({ "message": "no" }));
     translator.take(&ended);
     let failed = Outcome::Error("task_failed".to_owned(), "no".to_owned());
     assert_eq!(translator.outcome(), Some(failed.clone()));
