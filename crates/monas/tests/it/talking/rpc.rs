@@ -38,7 +38,7 @@ impl Page {
     }
 }
 
-fn said(words: &str, metadata: Value) -> Value {
+fn said(words: &str, metadata: &Value) -> Value {
     json!({
         "message": { "role": "user", "parts": [{ "type": "text", "text": words }] },
         "configuration": { "streaming": false },
@@ -75,7 +75,7 @@ async fn a_page_is_told_the_card_and_the_answer_in_the_shapes_of_the_document() 
     let url = card["url"].as_str().unwrap();
     assert!(url.starts_with("ws") && url.ends_with("/ws/a2a"), "{url}");
 
-    let sent = page.call("message/send", said("hello", json!({}))).await;
+    let sent = page.call("message/send", said("hello", &json!({}))).await;
     let task = &sent["result"]["taskId"];
     let params = json!({ "taskId": task });
     let shown = page.call("tasks/get", params).await;
@@ -97,7 +97,7 @@ async fn the_metadata_of_the_envelope_is_read_and_checked_over_json_rpc() {
     let mut page = Page::open(&server).await;
     let metadata =
         json!({ "session_id": "sess_abc123", "agent_state": "idle", "priority": "high" });
-    let sent = page.call("message/send", said("hello", metadata)).await;
+    let sent = page.call("message/send", said("hello", &metadata)).await;
     assert_eq!(sent["result"]["contextId"], "sess_abc123", "{sent}");
     // The words are in the session of that name, with its priority.
     let mut window = Window::open(&server).await;
@@ -118,9 +118,7 @@ async fn the_metadata_of_the_envelope_is_read_and_checked_over_json_rpc() {
             "metadata.task_id",
         ),
     ] {
-        let refused = page
-            .call("message/send", said("hello", metadata.clone()))
-            .await;
+        let refused = page.call("message/send", said("hello", &metadata)).await;
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
         let why = refused["error"]["message"].as_str().unwrap();
         assert!(why.contains(field), "{why}");
