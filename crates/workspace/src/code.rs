@@ -2,7 +2,7 @@
 //!
 //! A skill tells what it did with a file (`tools::FileObserver`), and goes on. Beside the threads that serve, one file after
 //! the other is read and its outline found (the crate `code`), and what has changed is written to the memory of the agent
-//! (`memory::CodeFile`). Before a caller is shown files, [`CodeKeeper::current`] looks at those that are known: what other
+//! (`memory::CodeFile`). Before a caller is shown files, [`CodeIndexer::current`] looks at those that are known: what other
 //! programs and people have changed or deleted since is taken in first.
 
 use std::collections::BTreeMap;
@@ -29,22 +29,22 @@ const GROUP: usize = 32;
 /// How long a reader waits for files that are being taken in, and how long a server waits when it stops.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Takes files into the graph memory of agents. Clones are the same keeper.
+/// Takes files into the graph memory of agents. Clones are the same indexer.
 ///
 /// It owns one task, which looks at the files that wait, in groups, each on a blocking thread. A file that is touched again
 /// before it was looked at waits once. The task ends when the last clone is dropped; [`close`](Self::close) lets it finish
 /// what waits. A crash loses what waits: files that were known are noticed by their status at the next look, new ones when
 /// they are touched again.
 #[derive(Clone)]
-pub struct CodeKeeper(Arc<Kept>);
+pub struct CodeIndexer(Arc<Inner>);
 
-struct Kept {
-    desk: Arc<Desk>,
+struct Inner {
+    queue: Arc<Queue>,
     _working: AbortOnDropHandle<()>,
 }
 
 /// The files that wait, and the projects that they are in.
-struct Desk {
+struct Queue {
     memory: Memory,
     limits: Limits,
     projects: Mutex<BTreeMap<String, Project>>,
@@ -62,10 +62,10 @@ struct Waiting {
     handed_in: u64,
 }
 
-impl CodeKeeper {
-    /// A keeper for the agents of a memory. Its task runs on the current runtime.
+impl CodeIndexer {
+    /// An indexer for the agents of a memory. Its task runs on the current runtime.
     pub fn start(memory: Memory) -> Self {
-        let desk = Arc::new(Desk {
+        let queue = Arc::new(Queue {
             memory,
             limits: Limits::default(),
             projects: Mutex::default(),
@@ -73,36 +73,36 @@ impl CodeKeeper {
             wake: Notify::new(),
             done: watch::Sender::new(0),
         });
-        let working = tokio::spawn(work(Arc::clone(&desk)));
-        Self(Arc::new(Kept {
-            desk,
+        let working = tokio::spawn(work(Arc::clone(&queue)));
+        Self(Arc::new(Inner {
+            queue,
             _working: AbortOnDropHandle::new(working),
         }))
     }
 
-    /// The project of an agent; its skills tell this keeper what they do.
+    /// The project of an agent; its skills tell this indexer what they do.
     #[must_use]
     pub fn observe(&self, agent: &str, project: Project) -> Project {
-        let mut projects = lock(&self.0.desk.projects);
+        let mut projects = lock(&self.0.queue.projects);
         projects.insert(agent.to_owned(), project.clone());
         drop(projects);
         project.observed_by(Arc::new(OfAgent {
             agent: agent.to_owned(),
-            desk: Arc::clone(&self.0.desk),
+            queue: Arc::clone(&self.0.queue),
         }))
     }
 
     /// Waits until the files of an agent are in its memory as they are on disk now.
     pub async fn current(&self, agent: &str) {
-        let desk = &self.0.desk;
+        let queue = &self.0.queue;
         self.settled().await;
-        let Ok(space) = desk.memory.space(agent) else {
+        let Ok(space) = queue.memory.space(agent) else {
             return;
         };
         let Ok(known) = space.with_files().code_files().await else {
             return;
         };
-        let Some(project) = desk.project(agent).filter(|_| !known.is_empty()) else {
+        let Some(project) = queue.project(agent).filter(|_| !known.is_empty()) else {
             return;
         };
         let looked = tokio::task::spawn_blocking(move || {
@@ -113,15 +113,15 @@ impl CodeKeeper {
         if !changed.is_empty() {
             changed
                 .into_iter()
-                .for_each(|it| desk.hand_in(agent, it, None));
+                .for_each(|it| queue.hand_in(agent, it, None));
             self.settled().await;
         }
     }
 
     /// Waits until everything that was handed in is in memory, for a limited time.
     async fn settled(&self) {
-        let wanted = lock(&self.0.desk.waiting).handed_in;
-        let mut done = self.0.desk.done.subscribe();
+        let wanted = lock(&self.0.queue.waiting).handed_in;
+        let mut done = self.0.queue.done.subscribe();
         let settled = done.wait_for(|done| *done >= wanted);
         // Later than this the reader gets what is known: it is old, not wrong.
         drop(timeout(PATIENCE, settled).await);
@@ -133,16 +133,16 @@ impl CodeKeeper {
     }
 }
 
-impl fmt::Debug for CodeKeeper {
+impl fmt::Debug for CodeIndexer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CodeKeeper").finish_non_exhaustive()
+        f.debug_struct("CodeIndexer").finish_non_exhaustive()
     }
 }
 
 /// The observer of one agent's project.
 struct OfAgent {
     agent: String,
-    desk: Arc<Desk>,
+    queue: Arc<Queue>,
 }
 
 impl FileObserver for OfAgent {
@@ -153,12 +153,12 @@ impl FileObserver for OfAgent {
             wrote: deed.kind == DeedKind::Wrote,
             at: now(),
         });
-        self.desk
+        self.queue
             .hand_in(&self.agent, deed.path.as_str().to_owned(), touch);
     }
 }
 
-impl Desk {
+impl Queue {
     fn project(&self, agent: &str) -> Option<Project> {
         lock(&self.projects).get(agent).cloned()
     }
@@ -182,11 +182,11 @@ impl Desk {
 }
 
 /// Takes in what waits, again and again.
-async fn work(desk: Arc<Desk>) {
+async fn work(queue: Arc<Queue>) {
     loop {
-        desk.wake.notified().await;
+        queue.wake.notified().await;
         let (files, until) = {
-            let mut waiting = lock(&desk.waiting);
+            let mut waiting = lock(&queue.waiting);
             (std::mem::take(&mut waiting.files), waiting.handed_in)
         };
         let mut agents: BTreeMap<String, Vec<(String, Vec<Touch>)>> = BTreeMap::new();
@@ -195,20 +195,20 @@ async fn work(desk: Arc<Desk>) {
         }
         for (agent, files) in agents {
             for group in files.chunks(GROUP) {
-                take_in(&desk, &agent, group.to_vec()).await;
+                take_in(&queue, &agent, group.to_vec()).await;
             }
         }
-        desk.done.send_replace(until);
+        queue.done.send_replace(until);
     }
 }
 
 /// Looks at some files of an agent and writes what has changed.
-async fn take_in(desk: &Desk, agent: &str, files: Vec<(String, Vec<Touch>)>) {
-    let Some((project, space)) = desk.project(agent).zip(desk.memory.space(agent).ok()) else {
+async fn take_in(queue: &Queue, agent: &str, files: Vec<(String, Vec<Touch>)>) {
+    let Some((project, space)) = queue.project(agent).zip(queue.memory.space(agent).ok()) else {
         return;
     };
     let known = known(&space, &files).await;
-    let limits = desk.limits.clone();
+    let limits = queue.limits.clone();
     let looked = tokio::task::spawn_blocking(move || {
         let looked = files
             .into_iter()

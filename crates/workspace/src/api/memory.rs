@@ -27,7 +27,7 @@ use super::{
     whole,
 };
 
-use crate::code::CodeKeeper;
+use crate::code::CodeIndexer;
 
 mod shapes;
 
@@ -50,8 +50,8 @@ const LISTED: usize = 20;
 
 /// The routes of `/api/memory`.
 ///
-/// With a keeper, the files that skills read and wrote are shown, too, to callers that may read them.
-pub fn routes(population: Population, rights: Rights, code: Option<CodeKeeper>) -> Router {
+/// With an indexer, the files that skills read and wrote are shown, too, to callers that may read them.
+pub fn routes(population: Population, rights: Rights, code: Option<CodeIndexer>) -> Router {
     Router::new()
         .route("/api/memory/query", by_body(query))
         .route("/api/memory/store", by_body(store))
@@ -76,7 +76,7 @@ pub fn routes(population: Population, rights: Rights, code: Option<CodeKeeper>) 
 #[derive(Clone, Debug)]
 struct Memories {
     population: Population,
-    code: Option<CodeKeeper>,
+    code: Option<CodeIndexer>,
 }
 
 /// The memory of an agent, as a caller sees it.
@@ -89,7 +89,7 @@ struct Subject {
     caller: Principal,
     space: Handle,
     /// None: the caller is shown no files.
-    code: Option<CodeKeeper>,
+    code: Option<CodeIndexer>,
 }
 
 impl Subject {

@@ -14,7 +14,7 @@ use store::Store;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 use workspace::api::status::OfferedModel;
-use workspace::code::CodeKeeper;
+use workspace::code::CodeIndexer;
 
 use crate::app::{App, Plan};
 use crate::config::Config;
@@ -140,7 +140,7 @@ pub(crate) struct AgentHost {
     agents: Agents,
     memory: Memory,
     /// Takes the files of projects into the memory.
-    code: CodeKeeper,
+    code: CodeIndexer,
     /// Contents of files that were read.
     files: FileCache,
     /// Ends with the host.
@@ -169,7 +169,7 @@ impl AgentHost {
         let model = planned.model();
         let reader = model.clone().filter(|_| config.models.reads_memory);
         let memory = memory(config, store.clone(), reader, secrets)?;
-        let code = CodeKeeper::start(memory.clone());
+        let code = CodeIndexer::start(memory.clone());
         let files = FileCache::default();
         let mirror = Mirror::start(config, &memory, secrets)?;
         let mut parts = Parts::new(store.clone()).memory(memory.clone());
@@ -229,7 +229,7 @@ impl AgentHost {
         &self.memory
     }
 
-    pub(crate) fn code(&self) -> &CodeKeeper {
+    pub(crate) fn code(&self) -> &CodeIndexer {
         &self.code
     }
 
@@ -294,7 +294,7 @@ async fn make_all(
 struct Admission<'a> {
     population: &'a Population,
     config: &'a Config,
-    code: &'a CodeKeeper,
+    code: &'a CodeIndexer,
     files: &'a FileCache,
     /// The ids of all agents that are admitted.
     ids: Vec<String>,

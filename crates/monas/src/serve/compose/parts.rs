@@ -14,7 +14,7 @@ use model::Model;
 use serde_json::{Map, Value as Json};
 use skill::Registry;
 use store::{Store, Table};
-use workspace::code::CodeKeeper;
+use workspace::code::CodeIndexer;
 
 use crate::config::{Config, Data};
 use crate::error::Error;
@@ -161,7 +161,7 @@ pub(crate) fn files(
     agent: &str,
     shared: Option<&str>,
     helper: Option<&Path>,
-    (code, cache): (&CodeKeeper, &FileCache),
+    (code, cache): (&CodeIndexer, &FileCache),
 ) -> Result<Registry, Error> {
     let Some(project) = project(config, agent, shared, cache)? else {
         // Data in memory has no folder for files.
