@@ -242,6 +242,8 @@ export interface Grant {
   field?: string | null;
   prefix?: string | null;
   until: number;
+  uses?: number;
+  event?: number;
 }
 
 export interface Because {
@@ -255,6 +257,7 @@ export interface LawVersion {
   by: string;
   why: string;
   event: number;
+  at?: string;
 }
 
 export interface Proposal {
@@ -364,6 +367,20 @@ export interface KeptChange {
   too_long?: boolean;
 }
 
+export interface Tool {
+  id: string;
+  name: string;
+  description: string;
+  tags: string[];
+  examples: string[];
+  input: Json;
+  output?: Json;
+  requires_approval: boolean;
+  read_only: boolean;
+  permission?: string;
+  allowed: boolean;
+}
+
 export interface MemoryRecord {
   id: string;
   type: string;
@@ -437,7 +454,7 @@ export interface Workspace extends Streams {
   /** `GET /metrics`: Metrics, as Prometheus reads them. */
   getMetrics(fields?: {}): Promise<string>;
   /** `GET /api/audit`: The audit trail: the calls on every wire. */
-  getAudit(fields?: { after?: string | number | boolean | string[]; limit?: string | number | boolean | string[] }): Promise<string>;
+  getAudit(fields?: { user?: string | number | boolean | string[]; since?: string | number | boolean | string[]; limit?: string | number | boolean | string[]; follow?: string | number | boolean | string[] }): Promise<string>;
   /** `GET /api/audit/verify`: Whether the chain of the audit trail is whole. */
   getAuditVerify(fields?: {}): Promise<Fields>;
   /** `GET /operator/webhooks/dead`: The webhooks that were given up. */
@@ -456,6 +473,8 @@ export interface Workspace extends Streams {
   postAgentCommand(fields: { command: string; context?: "project" | "file" | "system"; session_id?: string; urgency?: "immediate" | "high" | "normal" | "low"; priority?: "low" | "normal" | "high" | "critical"; attachments?: Fields[]; id?: string; agent?: string }): Promise<{ task_id: string; status: "queued" | "processing"; session_id: string }>;
   /** `POST /api/agent/initialize`: Begins a session, with what is chosen for it. */
   postAgentInitialize(fields?: { session_id?: string; config?: Fields; agent?: string }): Promise<{ session_id: string; agent_state: "idle" | "thinking" | "executing" | "awaiting_approval" | "error"; capabilities: string[]; agent: string; model?: string | null; note?: string }>;
+  /** `GET /api/agent/tools`: What the agent can do: its skills, with what each takes and needs. */
+  getAgentTools(fields?: { agent?: string }): Promise<{ agent: string; tools: Tool[] }>;
   /** `GET /api/sessions`: The sessions of the caller, the last used first. */
   getSessions(fields?: { query?: string | number | boolean | string[]; archived?: string | number | boolean | string[] }): Promise<{ sessions: ChatSession[] }>;
   /** `GET /api/sessions/{id}`: A session, and what waits in it. */
@@ -592,6 +611,8 @@ export interface Workspace extends Streams {
   getMemoryContext(fields: { agent?: string; task_id: string | number | boolean | string[] }): Promise<{ task_id: string; related_concepts: string[]; previous_conversations: MemoryRecord[]; code_references: MemoryRecord[] }>;
   /** `GET /api/memory/graph`: The knowledge graph, or a part of it. */
   getMemoryGraph(fields?: { agent?: string; topic?: string | number | boolean | string[]; limit?: string | number | boolean | string[] }): Promise<{ nodes: Json[]; edges: Json[] }>;
+  /** `GET /api/memory/records`: The records of the memory, the newest first. */
+  getMemoryRecords(fields?: { agent?: string; layer?: string | number | boolean | string[]; type?: string | number | boolean | string[]; before?: string | number | boolean | string[]; limit?: string | number | boolean | string[] }): Promise<{ agent: string; records: MemoryRecord[]; total: number; next?: string }>;
   /** `GET /api/memory/audit`: Counts of what is in the memory, and of what is wrong with it. */
   getMemoryAudit(fields?: { agent?: string }): Promise<{ agent: string; clean: boolean; records: number; layers: Fields; contradictions: number; duplicates: number; echoes: number; embedded: number; forgotten: number; never_read: number; recall_loops: number; uncertain: number; unsettled: number; hypotheses: number; without_reason: number }>;
   /** `GET /api/memory/export`: The records of the memory. */
