@@ -141,7 +141,9 @@ export function VirtualLog<T extends LogItem>({ items, version, label, render, e
     }
   };
   const onScroll = () => {
-    const element = box.current!;
+    const element = box.current;
+    // A scroll event may come after the view has gone.
+    if (!element) return;
     const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 2;
     if (atEnd) setPinned(true);
     own.current = false;
