@@ -25,7 +25,7 @@ use tokio::time::timeout;
 
 use crate::api::{Caller, Failure, Fields, approvals, respond};
 use crate::chat::connection::Connection;
-use crate::chat::incoming::Fault;
+use crate::chat::incoming::{Attached, Attachment, Fault};
 use crate::chat::{AskedCommand, Chat};
 use input::{Asked, Resumed, RunInput};
 use translate::Translator;
@@ -79,13 +79,19 @@ async fn begin(chat: &Chat, caller: &Caller, head: &Parts, body: Body) -> Result
     run.recall().await?;
     match &run.input.asked {
         Asked::Command { id, command } => {
+            let mut command = command.clone();
+            if (chat.parts().about)(agent.id()).model.is_none() {
+                // Rules would take the text of a context for a request.
+                let is_text = |it: &Attachment| matches!(it.content, Attached::Text(_));
+                command.attachments.retain(|it| !is_text(it));
+            }
             let sent = chat.command(AskedCommand {
                 caller,
                 origin,
                 agent,
                 session: run.input.thread.clone(),
                 id: id.clone(),
-                command: command.clone(),
+                command,
             });
             let task = sent
                 .await

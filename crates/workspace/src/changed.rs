@@ -166,8 +166,11 @@ async fn run(
     }
 }
 
-/// The files of a project as they were seen last: sizes and times of change.
-type Seen = BTreeMap<String, (u64, Option<SystemTime>)>;
+/// The size of a file, and the time of its last change.
+type Status = (u64, Option<SystemTime>);
+
+/// The files of a project as they were seen last.
+type Seen = BTreeMap<String, Status>;
 
 /// The files of a project as they were told.
 #[derive(Debug)]
@@ -213,9 +216,9 @@ impl Known {
             .collect())
     }
 
-    /// Looks at these files; those that are there may have changed. None: a folder is among them.
+    /// Looks at these files; those that are there may have changed. None: a folder is among them, and nothing was taken in.
     fn look_at(&mut self, paths: &BTreeSet<ProjectPath>) -> Option<Vec<(String, &'static str)>> {
-        let mut changed = Vec::new();
+        let mut looked = Vec::new();
         for path in paths {
             let name = path.to_string();
             let found = match self.project.list(path, None, 1) {
@@ -226,9 +229,7 @@ impl Known {
                     if after.next().is_some_and(|(it, _)| it.starts_with(&below)) {
                         return None;
                     }
-                    if self.seen.remove(&name).is_some() {
-                        changed.push((name, "deleted"));
-                    }
+                    looked.push((name, None));
                     continue;
                 }
                 // A file that became a folder, or that may not be read.
@@ -236,21 +237,32 @@ impl Known {
             };
             match found {
                 Some(file) if file.kind == ListingKind::File => {
-                    if self.seen.len() >= MOST && !self.seen.contains_key(&name) {
-                        continue;
-                    }
-                    let seen = (file.bytes, file.modified);
-                    let operation = match self.seen.insert(name.clone(), seen) {
-                        None => "created",
-                        Some(_) => "modified",
-                    };
-                    changed.push((name, operation));
+                    looked.push((name, Some((file.bytes, file.modified))));
                 }
                 Some(_) => {}
                 None => return None,
             }
         }
-        Some(changed)
+        let taken = looked.into_iter();
+        Some(
+            taken
+                .filter_map(|(name, now)| self.take(name, now))
+                .collect(),
+        )
+    }
+
+    /// Takes a file in as it is now, or takes one out that is gone.
+    fn take(&mut self, name: String, now: Option<Status>) -> Option<(String, &'static str)> {
+        let Some(now) = now else {
+            return self.seen.remove(&name).map(|_| (name, "deleted"));
+        };
+        if self.seen.len() >= MOST && !self.seen.contains_key(&name) {
+            return None;
+        }
+        match self.seen.insert(name.clone(), now) {
+            None => Some((name, "created")),
+            Some(_) => Some((name, "modified")),
+        }
     }
 
     fn look_at_all(&mut self) -> Result<Vec<(String, &'static str)>, Error> {

@@ -74,7 +74,9 @@ impl Database {
 async fn rest(monas: &Monas, method: &str, path: &str, body: &Value) -> Value {
     let mut client = Client::connect(monas.authority().parse().unwrap(), Version::One).await;
     let request = client.request(method, "localhost", path);
-    let request = request.header("content-type", "application/json");
+    let request = request
+        .header("content-type", "application/json")
+        .header("a2a-version", "1.0");
     let body = Body::from(body.to_string());
     let answer = client.send(request.body(body).unwrap()).await;
     serde_json::from_str(&answer.text).unwrap_or_else(|_| panic!("{answer:?}"))
