@@ -47,7 +47,6 @@ pub(crate) async fn run(
 ) -> Outcome {
     let heard = perceive::heard(agent, message, mode, ctx)?;
     let abilities = perceive::abilities(ctx.skills());
-    let cancelled = ctx.cancelled();
     let mut doing = FuturesUnordered::new();
     // What is being done: an agent that slept meanwhile wants it once more.
     let mut begun = BTreeSet::new();
@@ -66,6 +65,8 @@ pub(crate) async fn run(
         };
         agent.population.0.send(&agent.id, attach).await?;
         loop {
+            // Each message of the task brings another token: the one before an approval cancels nothing after it.
+            let cancelled = ctx.cancelled();
             tokio::select! {
                 biased;
                 () = cancelled.cancelled() => {
