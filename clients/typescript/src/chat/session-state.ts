@@ -28,6 +28,20 @@ export function compareCursors(a: string, b: string): number {
 }
 
 /**
+ * Whether the record tells that an answer was given: to the same question, and not another decision, which another answer
+ * made.
+ */
+function isSettledBy(answer: Outgoing, message: ChatMessage, event: string): boolean {
+  if (event !== "approval_decided" && event !== "question_answered") return false;
+  const data = message.payload["data"] ?? {};
+  if (answer.request === undefined || answer.request !== data["request_id"]) return false;
+  const given = (answer.message["payload"] as Record<string, unknown> | undefined)?.["decision"];
+  // What is approved with changes is approved.
+  const settles = given === "modify" ? "approve" : given;
+  return event === "question_answered" || settles === undefined || settles === data["decision"];
+}
+
+/**
  * The session of a client: how far it was told, and what is to be sent.
  *
  * One message of ours is on its way at a time, so that the server gets them in order also when it refuses one for a moment.
@@ -113,10 +127,8 @@ export class SessionState {
     if (session !== this.session) return;
     if (this.#last !== undefined && compareCursors(cursor, this.#last) <= 0) return;
     this.#last = cursor;
-    const decided = event === "approval_decided" || event === "question_answered";
-    const request = decided ? message.payload["data"]?.["request_id"] : undefined;
     const said = message.type === "user_command" ? message.id : undefined;
-    const taken = this.#outbox.find((it) => it.id === said || (request !== undefined && it.request === request));
+    const taken = this.#outbox.find((it) => it.id === said || (it.sent > 0 && isSettledBy(it, message, event)));
     this.listener.onMessage?.(message);
     if (taken) this.#done(taken);
   }

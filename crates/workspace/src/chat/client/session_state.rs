@@ -33,6 +33,21 @@ impl Outgoing {
             ping: None,
         }
     }
+
+    /// Whether the session's record tells that this answer was given: the same question, and not another decision, which
+    /// another answer made.
+    fn is_settled_by(&self, received: &Received) -> bool {
+        let told = match received.event() {
+            Some("approval_decided") => received.data("decision"),
+            Some("question_answered") => None,
+            _ => return false,
+        };
+        let given = self.message["payload"]["decision"].as_str();
+        // What is approved with changes is approved.
+        let given = given.map(|it| if it == "modify" { "approve" } else { it });
+        let differs = told.is_some() && given.is_some() && told != given;
+        self.request.is_some() && self.request.as_deref() == received.data("request_id") && !differs
+    }
 }
 
 /// The consequences of a message or a cut.
@@ -155,14 +170,9 @@ impl SessionState {
             return;
         }
         self.last = Some(received.cursor);
-        let answered = match received.event() {
-            Some("approval_decided" | "question_answered") => received.data("request_id"),
-            _ => None,
-        };
         let said = (received.kind == MessageType::UserCommand).then_some(&*received.id);
         let at = self.outbox.iter().position(|it| {
-            said.is_some_and(|id| it.id == id)
-                || answered.is_some() && it.request.as_deref() == answered
+            said.is_some_and(|id| it.id == id) || it.sent > 0 && it.is_settled_by(&received)
         });
         let taken = at.and_then(|at| self.outbox.remove(at));
         step.events.push(ChatEvent::Message(received));

@@ -165,3 +165,24 @@ fn a_restore_that_is_refused_for_a_moment_is_asked_for_again() {
     assert!(state.take(&event("error", &limited, "0.0")).pause);
     assert_eq!(state.go_on().frames[0]["type"], "restore_session");
 }
+
+#[test]
+fn the_decision_of_one_answer_does_not_settle_another_one() {
+    let answer = |id: &str, decision: &str| {
+        let payload = json!({ "request_id": "q", "decision": decision });
+        let message = json!({ "id": id, "type": "approval_response", "payload": payload });
+        Outgoing::new(id.to_owned(), message, Some("q".to_owned()))
+    };
+    let mut state = live();
+    let first = state.say(answer("yes", "approve"));
+    state.say(answer("wrong", "perhaps"));
+    // The first is known to be taken by its ping, so the second is on its way when the decision is told.
+    let pong = event("pong", &json!({ "in_reply_to": ping(&first) }), "0.0");
+    assert_eq!(told(&state.take(&pong)), ["taken yes"]);
+    let data = json!({ "request_id": "q", "decision": "approve" });
+    let decided = event("approval_decided", &data, "0.1");
+    assert_eq!(told(&state.take(&decided)), ["e"]);
+    let data = json!({ "code": "invalid", "message": "no such decision", "in_reply_to": "wrong" });
+    let refused = event("error", &data, "0.0");
+    assert_eq!(told(&state.take(&refused)), ["invalid wrong"]);
+}
