@@ -8,6 +8,7 @@
 //! - `settings`: the list of settings
 //! - [`access`]: which callers are let in, `[access]` of the file
 //! - [`models`]: `[model]` and `[embedder]`
+//! - `mirror`: `[mirror]`, a database for the graph of memory
 //! - `outbound`: how connections to other machines are made
 //! - `value`: the types of values
 //! - `file`, `nearest`: `monas.toml`, and suggestions for unknown names
@@ -25,9 +26,11 @@ use store::Durability;
 
 use crate::listen::{Origin, PublicUrl, TlsVersion};
 use crate::log::{Filter, Format};
+pub use mirror::{BoltUrl, Mirror};
 
 pub mod access;
 mod file;
+mod mirror;
 pub mod models;
 pub(crate) mod nearest;
 mod outbound;
@@ -208,17 +211,6 @@ pub struct Audit {
     pub keep_count: u64,
 }
 
-/// A database that gets the graph of memory, over Bolt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mirror {
-    pub url: String,
-    pub user: String,
-    /// The name of the secret with the password.
-    pub secret: Option<String>,
-    /// None: the default one of the server.
-    pub database: Option<String>,
-}
-
 /// A receiver of traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otlp {
@@ -366,6 +358,7 @@ impl Config {
         let open = settings.open.unwrap_or_default();
         let models = Models::decide(&settings, sources, !open || !schemes.is_empty())?;
         let outbound = Outbound::decide(&settings, sources)?;
+        let mirror = Mirror::decide(&settings);
         let data = settings.data.or_else(|| sources.data_folder());
         let data = data.ok_or(Error::NoDataFolder)?;
         let standard = Self::new(Data::Folder(data));
@@ -421,12 +414,6 @@ impl Config {
         let rate =
             |number: std::num::NonZeroU64| NonZeroU32::try_from(number).unwrap_or(NonZeroU32::MAX);
         let limits = standard.limits;
-        let mirror = settings.mirror_url.map(|url| Mirror {
-            url,
-            user: settings.mirror_user.unwrap_or_else(|| "neo4j".to_owned()),
-            secret: settings.mirror_secret,
-            database: settings.mirror_database,
-        });
         let otlp = settings.otlp_url.map(|models::Url(url)| Otlp {
             url,
             headers: settings.otlp_headers.map_or_else(HeaderMap::new, |it| it.0),

@@ -129,6 +129,9 @@ fn every_setting_has_a_variable() {
             "agent.signing_key",
             "ca_cert",
             "extended_card",
+            "mirror.user",
+            "mirror.secret",
+            "mirror.database",
         ];
         let any_text = texts.contains(&&*key.name);
         assert_eq!(Config::read(&given).is_ok(), any_text, "{}", key.name);

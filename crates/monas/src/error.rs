@@ -31,11 +31,6 @@ pub enum Error {
     /// There is no token, or no keys of an issuer.
     #[error(transparent)]
     SignIn(#[from] oauth::Error),
-    /// The address of the mirror is not one of Bolt.
-    #[error(
-        "use mirror.url = {0:?}: it begins with bolt:// or bolt+s://, as in bolt://localhost:7687"
-    )]
-    Mirror(String),
     /// A running server cannot be reached, or refused a request of a command.
     #[error("ask the server: {0}")]
     Operator(#[from] request::Failure),

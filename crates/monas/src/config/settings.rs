@@ -27,6 +27,7 @@ use model::provider::Key as ApiKey;
 use store::Durability;
 
 use super::Switch;
+use super::mirror::BoltUrl;
 use super::models::{Named, NamedEmbedder, OllamaUrl, Url};
 use super::value::{AllowedOrigins, Kind, Percent, Raw, SecretHeaders, Size};
 use crate::listen::{PublicUrl, TlsVersion};
@@ -295,7 +296,7 @@ settings! {
 
     /// A database that gets the graph of memory as it changes, over Bolt, such as Neo4j: `bolt://HOST:PORT`, or `bolt+s://HOST:PORT`
     /// for an encrypted connection.
-    mirror_url: String = "mirror.url", -, "none: no mirror";
+    mirror_url: BoltUrl = "mirror.url", -, "none: no mirror";
     /// The user of the mirror.
     mirror_user: String = "mirror.user", -, "neo4j";
     /// The name of the secret with the password for the mirror (`monas secret set`).

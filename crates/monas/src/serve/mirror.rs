@@ -8,7 +8,6 @@
 use std::time::Duration;
 
 use access::Secrets;
-use axum::http::Uri;
 use dial::{Backoff, Dialer, Jitter};
 use memory::Memory;
 use tokio::time::{sleep, timeout};
@@ -58,7 +57,6 @@ impl Mirror {
             return Ok(None);
         };
         let sender = Sender {
-            address: address(&settings.url)?,
             settings: settings.clone(),
             memory: memory.clone(),
             secrets: secrets.clone(),
@@ -70,26 +68,7 @@ impl Mirror {
     }
 }
 
-/// The address as a dialer takes it: the scheme says whether the connection is encrypted.
-fn address(url: &str) -> Result<Uri, Error> {
-    let wrong = || Error::Mirror(url.to_owned());
-    let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
-    let scheme = match scheme {
-        "bolt" | "neo4j" => "http",
-        "bolt+s" | "neo4j+s" => "https",
-        _ => return Err(wrong()),
-    };
-    let authority = rest.trim_end_matches('/');
-    let port = match authority.rsplit_once(':') {
-        Some((_, port)) if port.parse::<u16>().is_ok() => "",
-        _ => ":7687",
-    };
-    let address = format!("{scheme}://{authority}{port}/");
-    address.parse().map_err(|_| wrong())
-}
-
 struct Sender {
-    address: Uri,
     settings: Settings,
     memory: Memory,
     secrets: Secrets,
@@ -104,7 +83,10 @@ impl Sender {
             let failed = match self.connect().await {
                 Ok(mut bolt) => {
                     if std::mem::take(&mut is_down) {
-                        tracing::info!(url = self.settings.url, "the mirror is reached again");
+                        tracing::info!(
+                            url = self.settings.url.as_str(),
+                            "the mirror is reached again"
+                        );
                     }
                     backoff.reset();
                     self.send_all(&mut bolt).await
@@ -113,7 +95,7 @@ impl Sender {
             };
             if !std::mem::replace(&mut is_down, true) {
                 tracing::warn!(
-                    url = self.settings.url,
+                    url = self.settings.url.as_str(),
                     "the mirror of the graph failed: {failed}; changes are gathered until it is reached"
                 );
             }
@@ -135,7 +117,7 @@ impl Sender {
             database: self.settings.database.as_deref(),
         };
         let opening = async {
-            let socket = self.dialer.open(&self.address).await;
+            let socket = self.dialer.open(self.settings.url.address()).await;
             let socket = socket.map_err(|error| BoltError::Connection(error.to_string()))?;
             let mut bolt = Bolt::open(socket, &login).await?;
             for index in INDEXES {
