@@ -24,6 +24,10 @@ pub(crate) enum Error {
     #[error("`{command}` ended with {status}")]
     Command { command: String, status: ExitStatus },
 
+    /// A program printed nothing for too long; what it had started was killed.
+    #[error("`{command}` printed nothing for ten minutes, and its programs were killed")]
+    Stalled { command: String },
+
     /// A tool is neither there nor can we install it.
     #[error("{tool} is missing and could not be installed ({why}); install it with: {install}")]
     Missing {

@@ -3,6 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -42,22 +45,59 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Runs a program, shows each line it prints as it comes, and hands it to `seen` as well.
+///
+/// What it has started is killed, and the result is [`Error::Stalled`], when it prints nothing for as long as
+/// [`MAX_SILENCE`]: a test that waits for ever would otherwise hold up everything behind it.
 pub(crate) fn watch(command: &mut Command, mut seen: impl FnMut(&str)) -> Result<()> {
     command.stdout(Stdio::piped());
     let mut child = command
         .spawn()
         .doing(|| format!("start {}", line(command)))?;
     let stdout = child.stdout.take().expect("stdout is piped");
-    for text in BufReader::new(stdout).split(b'\n') {
-        let text = text.doing(|| format!("read from {}", line(command)))?;
-        let text = String::from_utf8_lossy(&text);
-        println!("{text}");
-        seen(&text);
+    let (sender, lines) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        let mut lines = BufReader::new(stdout).split(b'\n');
+        lines.try_for_each(|text| sender.send(text).map_err(drop))
+    });
+    let mut stalled = false;
+    loop {
+        match lines.recv_timeout(MAX_SILENCE) {
+            Ok(text) => {
+                let text = text.doing(|| format!("read from {}", line(command)))?;
+                let text = String::from_utf8_lossy(&text);
+                println!("{text}");
+                seen(&text);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                stalled = true;
+                kill_children(child.id())?;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
     }
+    // All lines were read: only a panic ends the reader otherwise.
+    let _ = reader.join();
     let status = child
         .wait()
         .doing(|| format!("wait for {}", line(command)))?;
+    if stalled {
+        let command = line(command);
+        return Err(Error::Stalled { command });
+    }
     ended(command, status)
+}
+
+/// How long programs that are watched may print nothing. The longest test takes two minutes on two busy cores.
+const MAX_SILENCE: Duration = Duration::from_secs(600);
+
+/// Kills what a process has started, and not the process: cargo goes on with the next program of tests.
+fn kill_children(parent: u32) -> Result<()> {
+    let list = format!("/proc/{parent}/task/{parent}/children");
+    let children = std::fs::read_to_string(&list).doing(|| format!("read {list}"))?;
+    for child in children.split_whitespace() {
+        run(Command::new("kill").args(["-KILL", child]))?;
+    }
+    Ok(())
 }
 
 /// A program that cargo has built.

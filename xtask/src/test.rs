@@ -1,9 +1,10 @@
 //! `cargo xtask test`: everything a change must pass, quick checks first; `--fast`: the quick ones alone.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::{Report, Tally};
 use crate::tools::{self, Chromium, Node, Python};
 use crate::{examples, process, prove, tidy, types, workspace};
@@ -31,7 +32,7 @@ pub(crate) fn fast(root: &Path) -> Result<()> {
         // For the whole workspace, as clippy and all tests: other features would compile everything once more.
         let mut command = process::cargo(root);
         command.args(["test", "--workspace", "--no-fail-fast", "--lib", "--bins"]);
-        process::watch(&mut command, |line| tally.add_summary(line))
+        watch(&mut command, |line| tally.add_summary(line))
     })?;
     report.finish();
     Ok(())
@@ -175,7 +176,31 @@ fn test(root: &Path, peers: &Peers, kinds: &[&str], seen: impl FnMut(&str)) -> R
     command.args(["test", "--workspace", "--no-fail-fast"]);
     command.args(kinds);
     peers.offer_to(&mut command);
-    process::watch(&mut command, seen)
+    watch(&mut command, seen)
+}
+
+/// Runs programs of tests; an error of one that stalled names the tests that had not ended.
+fn watch(command: &mut Command, mut seen: impl FnMut(&str)) -> Result<()> {
+    let mut long = BTreeSet::new();
+    let done = process::watch(command, |line| {
+        let text = line.strip_prefix("test ").unwrap_or(line);
+        if let Some((name, _)) = text.split_once(" has been running for over ") {
+            long.insert(name.to_owned());
+        } else if let Some((name, _)) = text.split_once(" ... ") {
+            long.remove(name);
+        }
+        seen(line);
+    });
+    match done {
+        Err(error @ Error::Stalled { .. }) if !long.is_empty() => {
+            let names: Vec<String> = long.into_iter().collect();
+            Err(Error::Found(format!(
+                "{error}; running: {}",
+                names.join(", ")
+            )))
+        }
+        done => done,
+    }
 }
 
 /// Each feature of each crate must build without the others, and without a warning.
