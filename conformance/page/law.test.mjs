@@ -52,6 +52,20 @@ test("a proposal is rejected with a reason by keyboard alone, and kept with it",
   await close();
 });
 
+/** The form once had the whole law as the value to propose. */
+test("a proposal without a place begins with the place, and has no value", async () => {
+  const { page, close } = await openPage(browser, `${monas.page}#/law`, { width: 390, height: 844 });
+  await page.getByRole("button", { name: "Reflect", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Propose…" }).click();
+  const place = page.getByLabel("Which rule or value");
+  await place.and(page.locator(":focus")).waitFor();
+  assert.equal(await page.getByLabel("What it is to be").inputValue(), "");
+  await page.getByText("Begin with a name").waitFor();
+  await place.fill("attention.turns");
+  await page.getByText("It is now 4").waitFor();
+  await close();
+});
+
 test("a person proposes a change on the page, and it waits with its test", async () => {
   const { page, close } = await openPage(browser, `${monas.page}#/law/attention`);
   await page.getByRole("button", { name: "Propose another value of attention.turns" }).click();

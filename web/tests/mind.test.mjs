@@ -114,3 +114,13 @@ test("what a model was shown is read in each form", () => {
   assert.deepEqual(messageSays({ role: "user", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] }), ["The caller", "a\nb"]);
   assert.equal(planSays({ goal: "release it", steps: [{ skill: "file-read", state: "done" }] }), "release it: file-read (done)");
 });
+
+test("a step of the gate is told in words", () => {
+  const says = (step) => changeSays({ change: "gate", step })[1];
+  assert.equal(says({ trialled: { diverged: { share: 0.25 } } }), "the test: the outcome of 25 % of the episodes is not known");
+  assert.equal(says({ closed: { failed: { stage: "trial", verdict: { "not-better": { by: 0 } } } } }), "the episodes speak against it");
+  assert.equal(says({ moved: "approval" }), "it waits for a person");
+  assert.equal(says({ adopted: { number: 2, hash: "x" } }), "version 2 is in force");
+  assert.equal(says("settled"), "the change has held");
+  assert.equal(says({ scored: 1 }), "the request counts for their tests");
+});

@@ -12,6 +12,43 @@ const cut = (value: unknown, most = 160): string => {
   return whole.length > most ? `${whole.slice(0, most - 1)}…` : whole;
 };
 
+/** What a test says, in words. */
+function verdictSays(verdict: unknown): string {
+  const [name, it] = Object.entries((verdict ?? {}) as Fields)[0] ?? ["", null];
+  const figure = (value: unknown) => Number(Number(value ?? 0).toFixed(3));
+  switch (name) {
+    case "better": return `better by ${figure(of(it, "by"))}`;
+    case "not-better": return "not better";
+    case "worse": return `worse by ${Math.abs(figure(of(it, "by")))}`;
+    case "too-few": return `too few episodes: ${text(of(it, "have"))} of ${text(of(it, "need"))}`;
+    case "diverged": return `the outcome of ${Math.round(figure(of(it, "share")) * 100)} % of the episodes is not known`;
+    case "worn-out": return "the held-out episodes were asked too often";
+    default: return cut(verdict);
+  }
+}
+
+/** A step of the gate in words. */
+function gateSays(step: unknown): string {
+  const [name, it] = typeof step === "string" ? [step, null] : Object.entries((step ?? {}) as Fields)[0] ?? ["", null];
+  switch (name) {
+    case "opened": return `proposal ${text(of(it, "id"))} is tested`;
+    case "trialled": return `the test: ${verdictSays(it)}`;
+    case "held-out": return `held-out episodes: ${verdictSays(it)}`;
+    case "moved": return it === "approval" ? "it waits for a person" : it === "rate-limit" ? "it waits for further episodes" : `it goes on to ${text(it)}`;
+    case "closed": {
+      const [how, why] = typeof it === "string" ? [it, null] : Object.entries((it ?? {}) as Fields)[0] ?? ["", null];
+      if (how === "failed") return "the episodes speak against it";
+      if (how === "rejected") return `rejected by ${cut(of(why, "by"))}`;
+      return how === "adopted" ? `adopted as version ${text(why)}` : how;
+    }
+    case "adopted": case "ordered": case "replaced": case "restored": return `version ${text(of(it, "number"))} is in force`;
+    case "rolled-back": return `rolled back to version ${text(of(it, "version", "number"))}`;
+    case "scored": return "the request counts for their tests";
+    case "settled": return "the change has held";
+    default: return cut(step);
+  }
+}
+
 /** A change as a name and what became of it. */
 export function changeSays(change: Fields): [name: string, says: string] {
   const kind = text(change["change"] ?? "");
@@ -20,7 +57,7 @@ export function changeSays(change: Fields): [name: string, says: string] {
     case "law": return ["law", `became ${cut(change["hash"], 12)} (${cut(change["by"])}): ${cut(change["why"])}`];
     case "law-kept": return ["law", `stayed as it is: ${cut(change["why"])}`];
     case "law-proposed": return ["proposals", `+ proposal ${text(of(change, "proposed", "proposal") ?? "")}`];
-    case "gate": return ["proposals", of(change, "step", "scored") === undefined ? cut(change["step"]) : "the request counts for their tests"];
+    case "gate": return ["proposals", gateSays(change["step"])];
     case "opened": return ["requests", `+ ${cut(of(change, "turn", "heard", "text") ?? of(change, "turn", "text"))}`];
     case "stage": return ["request", `is ${cut(change["stage"])}`];
     case "found": return ["recalled", `${Array.isArray(change["found"]) ? change["found"].length : 0} records`];

@@ -7,7 +7,7 @@ import type { LawVersion, Proposal } from "../../api/types.ts";
 import { refusal } from "../../api/refusal.ts";
 import { onKey } from "../../shell/keys.tsx";
 import type { ViewProps } from "../../shell/places.ts";
-import { change, connection, detailsOpen, may, read, type Reply } from "../../state/app.ts";
+import { change, connection, detailsOpen, may, read, readAgentStatus, type Reply } from "../../state/app.ts";
 import { agent, go } from "../../state/route.ts";
 import { count } from "../../text.ts";
 import { Icon } from "../../ui/icons.tsx";
@@ -70,6 +70,8 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
       if (!more.some((it) => OF_LAW.has(it.kind))) return;
       clearTimeout(timer);
       timer = setTimeout(() => live.current(), 200);
+      // What happens outside of requests reaches the status bar by this alone.
+      void readAgentStatus();
     }, { failed: () => {} });
     return () => { clearTimeout(timer); stop(); };
   }, [of]);
@@ -172,7 +174,7 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
       actions={
         <>
           <span class="hide-m"><CopyButton text={() => JSON.stringify(law.law, null, 2)} label="Copy as data" /></span>
-          {may("operate") && <Button small class="hide-s" disabled={reflecting.value} title="Has it look through its journal for a change that speaks for itself" onClick={() => void reflect()}>{reflecting.value ? "It reflects" : "Have it reflect"}</Button>}
+          {may("operate") && <Button small disabled={reflecting.value} title="Has it look through its journal for a change that speaks for itself" onClick={() => void reflect()}>{reflecting.value ? "It reflects" : <><span class="hide-s">Have it reflect</span><span class="only-phone">Reflect</span></>}</Button>}
           {may("operate") && <Button small icon="plus" onClick={() => propose("")}>Propose…</Button>}
         </>
       }

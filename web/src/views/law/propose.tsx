@@ -25,14 +25,20 @@ interface ProposeProps {
 /** The form. */
 export function Propose({ agent, law, path, instead, places, close, done }: ProposeProps): JSX.Element {
   const target = useSignal(path);
-  const value = useSignal(instead ? short(instead.change) : short(valueAt(law, path) ?? ""));
+  const value = useSignal(instead ? short(instead.change) : path === "" ? "" : short(valueAt(law, path) ?? ""));
   const why = useSignal(instead?.justification ?? "");
   const events = useSignal((instead?.evidence ?? []).join(", "));
   const busy = useSignal(false);
   const refused = useSignal("");
+  const place = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => { field.current?.focus(); field.current?.select(); }, [path]);
-  const now = valueAt(law, target.value);
+  useEffect(() => {
+    const first = path === "" ? place.current : field.current;
+    first?.focus();
+    first?.select();
+  }, [path]);
+  // The empty place is the whole law, which is not proposed as one value.
+  const now = target.value.trim() === "" ? undefined : valueAt(law, target.value);
   const evidence = () => events.value.split(/[\s,]+/).map(Number).filter((it) => Number.isInteger(it) && it > 0);
   const complete = target.value.trim() !== "" && value.value.trim() !== "" && why.value.trim() !== "";
 
@@ -60,7 +66,7 @@ export function Propose({ agent, law, path, instead, places, close, done }: Prop
       <form class="stack loose" onSubmit={(e) => void send(e)}>
         {instead && <p class="soft">Proposal {instead.proposal} is rejected, and yours takes its place.</p>}
         <div class="stack tight"><label for="law-target">Which rule or value</label>
-          <span class="field"><input id="law-target" list="law-places" class="mono" placeholder="memory.rules[0].condition.min_confidence" value={target.value} onInput={(e) => (target.value = e.currentTarget.value)} /></span>
+          <span class="field"><input id="law-target" ref={place} list="law-places" class="mono" placeholder="memory.rules[0].condition.min_confidence" value={target.value} onInput={(e) => (target.value = e.currentTarget.value)} /></span>
           <datalist id="law-places">{places.map((it) => <option value={it} />)}</datalist>
           <p class="dim t2">{now === undefined ? (target.value === "" ? "Begin with a name: attention, memory, skills …" : "The law has no such place.") : <>It is now <code><Text text={short(now).slice(0, 160)} /></code></>}</p>
         </div>

@@ -118,6 +118,7 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
               {wires.filter((it) => it !== "workspace").map((it) => <Button small aria-pressed={!off.value.has(it)} onClick={() => toggle(it)}><Text text={wireName(it)} /></Button>)}
               <Button small aria-pressed={own.value} onClick={() => (own.value = !own.value)}>This page’s own</Button>
               <Button small aria-pressed={onlyFailed.value} onClick={() => (onlyFailed.value = !onlyFailed.value)}>Only what failed</Button>
+              {pointed.value && !held.value && more.value > 0 && <span class="wnew" role="status" title="Rows do not move under the pointer; they come when it points elsewhere">{grouped(more.value)} new</span>}
             </div>
             {rows.length === 0 ? (
               <div class="body scroll">
@@ -129,7 +130,6 @@ export default function Wire({ id, query }: ViewProps): JSX.Element {
               <>
                 <div class="wrow thead" aria-hidden="true"><span class="hide-s">When</span><span>Wire</span><span>What</span><span class="hide-s">Who</span><span class="hide-s">Ended</span><span class="hide-s r">Size</span><span class="hide-s r">Took</span></div>
                 <div class="wlist" onPointerEnter={(e) => { if (e.pointerType === "mouse") pointed.value = true; }} onPointerLeave={() => (pointed.value = false)}>
-                {pointed.value && !held.value && more.value > 0 && <div class="wnew" role="status">{grouped(more.value)} new, shown when you point elsewhere</div>}
                 <VirtualList
                   items={rows} rowHeight={rowHeight()} label="Calls" keyOf={(it) => it.key} reveal={at}
                   row={(it) => (
