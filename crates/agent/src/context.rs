@@ -275,6 +275,8 @@ pub enum Change {
     LawProposed { proposed: Arc<ProposedLaw> },
     /// The gate of its law has come so far.
     Gate { step: revise::Change },
+    /// It has looked through its journal for changes of its law.
+    Reflected,
     /// It is for these, by its manifest.
     Goals { goals: Vec<Goal> },
     /// Its manifest names or describes it so.
@@ -413,6 +415,7 @@ impl Context {
                 Arc::make_mut(&mut self.revision).proposed = Some(proposed.clone());
             }
             Change::Gate { step } => Arc::make_mut(&mut self.revision).apply(step),
+            Change::Reflected => Arc::make_mut(&mut self.revision).unreflected = 0,
             Change::Goals { goals } => self.goals = Arc::new(goals.clone()),
             Change::Described { identity } => self.identity = Arc::new(identity.clone()),
             Change::Able { abilities } => {

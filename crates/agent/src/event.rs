@@ -238,6 +238,8 @@ pub enum EventKind {
     Retested {
         proposal: u64,
     },
+    /// It looks through its journal for changes of its law to propose.
+    Reflected,
     /// A person decided about a proposal.
     Ruled {
         proposal: u64,

@@ -195,6 +195,14 @@ impl AgentHandle {
         journal::history(&self.population.0.parts.store, &self.id).await
     }
 
+    /// The last records of its journal, at most so many.
+    pub(crate) async fn recent(&self, most: u64) -> Result<Vec<(u64, Record)>, Error> {
+        self.flush().await?;
+        let last = self.look(|_, event| event).await?;
+        let store = &self.population.0.parts.store;
+        journal::after(store, &self.id, last.saturating_sub(most)).await
+    }
+
     /// Makes every step of its journal again, and compares.
     pub async fn check(&self) -> Result<Checked, Error> {
         self.flush().await?;

@@ -224,10 +224,19 @@ pub(crate) async fn records(
 
 /// All records of an agent.
 pub(crate) async fn history(store: &Store, id: &str) -> Result<Vec<(u64, Record)>, Error> {
+    after(store, id, 0).await
+}
+
+/// All records of an agent after an event.
+pub(crate) async fn after(
+    store: &Store,
+    id: &str,
+    event: u64,
+) -> Result<Vec<(u64, Record)>, Error> {
     let mut all: Vec<(u64, Record)> = Vec::new();
     loop {
-        let after = all.last().map_or(0, |(number, _)| *number);
-        let page = records(store, id, after, PAGE).await?;
+        let last = all.last().map_or(event, |(number, _)| *number);
+        let page = records(store, id, last, PAGE).await?;
         if page.is_empty() {
             return Ok(all);
         }

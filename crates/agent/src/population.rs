@@ -441,6 +441,18 @@ impl Population {
                     .send(&id, Mail::Perceive(EventKind::Ticked, None))
                     .await,
             );
+            self.reflect(&id).await;
+        }
+    }
+
+    /// Has an agent reflect if that is due.
+    async fn reflect(&self, id: &str) {
+        let reflected = match self.agent(id) {
+            Ok(agent) => agent.reflect_if_due().await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = reflected {
+            tracing::warn!(agent = id, %error, "reflecting on the journal failed");
         }
     }
 

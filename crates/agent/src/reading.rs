@@ -210,7 +210,9 @@ impl Record {
             EventKind::Enabled { abilities } => format!("it has {} skills", abilities.len()),
             EventKind::Heard(heard) => format!("{} asked: {}", heard.caller(), heard.text),
             EventKind::Recalled { found, .. } => match found.first() {
-                Some(best) => format!("remembered {} records, first: {}", found.len(), best.text),
+                Some(best) => {
+                    format!("remembered {}, first: {}", records(found.len()), best.text)
+                }
                 None => "remembered nothing about it".to_owned(),
             },
             EventKind::Thought { text, calls, .. } => match calls.first() {
@@ -252,11 +254,11 @@ impl Record {
                 None => "the caller declined to answer".to_owned(),
             },
             EventKind::Remembered { outcomes, .. } => {
-                format!("put {} records into memory", outcomes.len())
+                format!("put {} into memory", records(outcomes.len()))
             }
             EventKind::Storing { by, .. } => format!("{by} has it remember something"),
             EventKind::Stored { by, items } => {
-                format!("{by} had it remember {} records", items.len())
+                format!("{by} had it remember {}", records(items.len()))
             }
             EventKind::Forgot { by, record, why } => {
                 format!("{by} had it forget the record {record}: {why}")
@@ -282,6 +284,9 @@ impl Record {
             EventKind::Retested { proposal } => {
                 format!("proposal {proposal} is to be tested again")
             }
+            EventKind::Reflected => {
+                "it looked through its journal for changes of its law".to_owned()
+            }
             EventKind::Ruled {
                 proposal,
                 by,
@@ -301,6 +306,13 @@ impl Record {
             EventKind::Begun { .. } => "something of its own has been begun".to_owned(),
             EventKind::Broken { problem } => format!("it cannot go on: {problem}"),
         }
+    }
+}
+
+fn records(count: usize) -> String {
+    match count {
+        1 => "1 record".to_owned(),
+        count => format!("{count} records"),
     }
 }
 

@@ -27,7 +27,7 @@ mod view;
 
 #[cfg(test)]
 #[path = "revision_tests.rs"]
-mod tests;
+pub(crate) mod tests;
 
 pub use trial::{Figures, Test};
 pub(crate) use view::says;
@@ -43,12 +43,22 @@ pub(crate) struct LawGate {
     /// The law that is restored if the canary sees a fall.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) previous: Option<Arc<Law>>,
+    /// The episodes since it looked through its journal last.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) unreflected: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl LawGate {
     /// Takes a recorded change in.
     pub(crate) fn apply(&mut self, change: &revise::Change) {
         self.gate.apply(change);
+        if matches!(change, revise::Change::Scored(_)) {
+            self.unreflected = self.unreflected.saturating_add(1);
+        }
         if self.gate.open().is_none() {
             self.proposed = None;
         }
@@ -89,6 +99,9 @@ pub struct ProposedLaw {
 
 /// The author of proposals that the agent makes by itself.
 const REFLECTION: &str = "reflection";
+
+/// How many of the last events it looks through when it reflects.
+const REFLECTED: u64 = 5_000;
 
 /// The most events that a proposal cites.
 const EVIDENCE: usize = 64;
@@ -226,25 +239,29 @@ impl AgentHandle {
         }
     }
 
-    /// Looks at its journal, and proposes the first change that the journal speaks for and that was not turned down before.
-    /// None: there is no such change. The gate judges it like any other proposal.
+    /// Looks at the newest part of its journal, and proposes the first change that it speaks for and that it does not have as a
+    /// proposal already. None: there is no such change. The gate judges it like any other proposal.
     pub async fn reflect(&self) -> Result<Option<ProposalView>, Error> {
-        let earlier = self.proposals().await?;
-        let history = self.history().await?;
+        self.perceive(EventKind::Reflected).await?;
+        let history = self.recent(REFLECTED).await?;
         let law = self.law().await?;
-        let is_new = |it: &reflect::Suggestion| {
-            let mut earlier = earlier.iter();
-            !earlier
-                .any(|before| before.target == it.edit.target && before.change == it.edit.change)
-        };
-        let suggestions = reflect::suggestions(&history, &law);
-        match suggestions.into_iter().find(is_new) {
+        let earlier = reflect::proposed(&history);
+        let mut suggestions = reflect::suggestions(&history, &law).into_iter();
+        match suggestions.find(|it| !it.is_among(&earlier)) {
             Some(it) => self
                 .propose(it.edit, REFLECTION, &it.evidence)
                 .await
                 .map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Reflects if that is due: the law says after how many episodes.
+    pub(crate) async fn reflect_if_due(&self) -> Result<(), Error> {
+        if self.look(|state, _| state.reflects()).await? {
+            self.reflect().await?;
+        }
+        Ok(())
     }
 
     /// Tests the proposal that waits for a person once more, on the episodes that there are by now.

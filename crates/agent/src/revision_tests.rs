@@ -103,7 +103,8 @@ fn reader(stepper: &Stepper) -> Reader {
 
 fn scores(reader: &Reader, law: &Law) -> Vec<Result<f64, &'static str>> {
     let mut replay = Replay::under(Arc::new(law.clone()));
-    reader.over.iter().map(|it| replay.score(it)).collect()
+    let score = |it| replay.score(it, &reader.recalled).map(|it| it.score);
+    reader.over.iter().map(score).collect()
 }
 
 #[test]
@@ -233,6 +234,92 @@ fn contradictions_of_what_skills_gave_raise_the_threshold_for_them() {
     let law = suggestion.edit.apply(&credulous()).unwrap();
     assert!(!check::is_major(&credulous(), &law), "it changes a value");
     assert_eq!(reflect::suggestions(&records(&stepper), &law), []);
+}
+
+/// What a journal suggests: the places and the changes.
+pub(crate) fn suggested(history: &[(u64, Record)], law: &Law) -> Vec<(String, Value)> {
+    let found = reflect::suggestions(history, law).into_iter();
+    found.map(|it| (it.edit.target, it.edit.change)).collect()
+}
+
+/// Requests that leave a belief each, which none of them recalls.
+fn believing(law: &Law) -> Stepper {
+    let mut stepper = Stepper::under(law.clone());
+    for number in 0..24 {
+        let out = stepper.hear(&format!("look-{number}"), "look at the bridge");
+        let effect = wanted(&out, |it| matches!(it, Effect::Recall { .. }))[0];
+        let found = Vec::new();
+        let out = stepper.perceive(EventKind::Recalled { effect, found });
+        let out = stepper.think(&out, "", &[("look", json!({}))]);
+        let call = wanted(&out, |it| matches!(it, Effect::Call { .. }))[0];
+        let out = stepper.perceive(EventKind::Done {
+            effect: call,
+            output: json!(format!("Bridge {number} is open.")),
+        });
+        let out = stepper.think(&out, "It is open.", &[]);
+        remember(&mut stepper, &out, None);
+    }
+    stepper
+}
+
+#[test]
+fn beliefs_that_are_never_recalled_raise_the_threshold_and_the_test_agrees() {
+    let mut law = credulous();
+    law.attention.recall = 6;
+    let stepper = believing(&law);
+    let found = suggested(&records(&stepper), &law);
+    let expected = (
+        "memory_rules[tool]".to_owned(),
+        json!("min_confidence = 0.55"),
+    );
+    assert_eq!(found, [expected]);
+    let changed = edit(&found[0].0, found[0].1.clone()).apply(&law).unwrap();
+    let subject = |candidate: Law| trial::Subject {
+        proposal: 1,
+        held_out: false,
+        law: Arc::new(law.clone()),
+        candidate: Arc::new(candidate),
+        seed: 7,
+    };
+    let test = compare(&reader(&stepper), &subject(changed));
+    assert!(
+        matches!(&test.verdict, Verdict::Better { objective, .. } if objective == trial::UNUSED),
+        "{test:?}"
+    );
+    // The same law is no better than itself.
+    let test = compare(&reader(&stepper), &subject(law.clone()));
+    assert!(
+        matches!(test.verdict, Verdict::NotBetter { .. }),
+        "{test:?}"
+    );
+}
+
+#[test]
+fn an_agent_reflects_after_so_many_episodes_and_only_when_it_is_idle() {
+    let mut law = credulous();
+    law.frozen.reflect_every = 3;
+    let mut stepper = Stepper::under(law.clone());
+    wrong_once(&mut stepper, 0);
+    assert!(!stepper.state.reflects(), "after two episodes");
+    assert_eq!(stepper.state.due(), None);
+    wrong_once(&mut stepper, 1);
+    assert!(stepper.state.reflects());
+    assert!(stepper.state.due().is_some(), "the clock wakes it");
+    stepper.hear("open", "look at the bridge");
+    assert!(!stepper.state.reflects(), "it works");
+    stepper.perceive(EventKind::Cancelled {
+        turn: "open".into(),
+    });
+    stepper.perceive(EventKind::Paused);
+    assert!(!stepper.state.reflects(), "it is paused");
+    stepper.perceive(EventKind::Resumed);
+    assert!(stepper.state.reflects());
+    stepper.perceive(EventKind::Reflected);
+    assert!(!stepper.state.reflects());
+    law.frozen.reflect_every = 0;
+    let mut stepper = Stepper::under(law);
+    (0..20).for_each(|number| wrong_once(&mut stepper, number));
+    assert!(!stepper.state.reflects(), "never by itself");
 }
 
 #[test]

@@ -107,7 +107,12 @@ impl AgentState {
         let open = !self.context.turns.is_empty()
             || !self.context.pending().is_empty()
             || !self.context.questions.is_empty();
-        open || self.law.minds_time()
+        open || self.law.minds_time() || self.reflects()
+    }
+
+    /// Whether it is time to look through its journal for changes of its law.
+    pub(crate) fn reflects(&self) -> bool {
+        own::reflects(&self.context, &self.law)
     }
 
     /// When it must be told next that time has passed, in milliseconds since 1970.
@@ -294,6 +299,7 @@ impl Work<'_> {
             } => self.tested(*proposal, *held_out, test),
             EventKind::Weighed { effect } => self.answer_proposal(*effect),
             EventKind::Retested { proposal } => self.retested(*proposal),
+            EventKind::Reflected => self.change(Change::Reflected),
             EventKind::Ruled {
                 proposal,
                 by,

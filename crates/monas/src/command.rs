@@ -3,7 +3,7 @@
 //!
 //! - `serve`, `mcp`: serve an agent, over all protocols or over MCP on standard input and output
 //! - `card`, `send`, `task`, `chat`, `config`: call an agent; `client` is what they share
-//! - `law`, `why`, `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
+//! - `law` (also `reflect`), `why`, `portrait` (`self`), `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
 //! - `board`: the boards that agents share
 //! - `backup` (also `restore`): all data in one file
 //! - `user`, `key`, `secret`: users, their API keys, and the secrets that agents use; `capability`: what callers lend to others; `entries` is
@@ -42,6 +42,7 @@ pub(crate) mod login;
 pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod models;
+pub(crate) mod portrait;
 pub(crate) mod request;
 pub(crate) mod secret;
 mod send;
@@ -76,6 +77,8 @@ pub(crate) enum Command {
     Secret(Box<secret::SecretCommand>),
     Law(Box<law::LawCommand>),
     Why(Box<why::WhyCommand>),
+    /// `self`.
+    Portrait(Box<portrait::PortraitCommand>),
     Audit(Box<audit::AuditCommand>),
     /// `approvals` and `grant`.
     Approvals(Box<approvals::ApprovalsCommand>),
@@ -180,6 +183,16 @@ impl Command {
                 let config = configuration(matches, &environment)?;
                 let why = why::WhyCommand::read(matches, config, &environment)?;
                 Ok(Self::Why(Box::new(why)))
+            }
+            Some(("self", matches)) => {
+                let config = configuration(matches, &environment)?;
+                let asked = portrait::PortraitCommand::read(matches, config, &environment)?;
+                Ok(Self::Portrait(Box::new(asked)))
+            }
+            Some(("reflect", matches)) => {
+                let config = configuration(matches, &environment)?;
+                let law = law::LawCommand::read("reflect", matches, config, &environment)?;
+                Ok(Self::Law(Box::new(law)))
             }
             Some(("audit", matches)) => {
                 let config = configuration(matches, &environment)?;
@@ -309,7 +322,9 @@ fn definition() -> clap::Command {
         .subcommand(key::definition(&settings))
         .subcommand(secret::definition(&settings))
         .subcommand(law::definition(&settings))
+        .subcommand(law::reflect(&settings))
         .subcommand(why::definition(&settings))
+        .subcommand(portrait::definition(&settings))
         .subcommand(audit::definition(&settings))
         .subcommands(token::definitions(&settings))
         .subcommands(approvals::definitions(&settings))

@@ -54,6 +54,8 @@ pub struct Rule {
     pub questions: u32,
     /// The seed of the bootstrap.
     pub seed: u64,
+    /// Whether it confirms an earlier trial. Then it is enough that nothing speaks against the candidate.
+    pub confirms: bool,
 }
 
 impl Default for Rule {
@@ -64,6 +66,7 @@ impl Default for Rule {
             diverged: 0.5,
             questions: 50,
             seed: 1,
+            confirms: false,
         }
     }
 }
@@ -86,7 +89,7 @@ pub enum Verdict {
     Worse { objective: String, by: f64 },
     /// All differences speak for the candidate, and there are too few of them.
     TooFew { have: usize, need: usize },
-    /// In too many episodes the outcome is not known.
+    /// In too many episodes the outcome is not known: in a large share of them, or in all where the candidate makes a difference.
     Diverged { share: f64 },
     /// The held-out set has answered too many questions.
     WornOut { questions: u32 },
@@ -142,6 +145,16 @@ pub fn verdict(rule: &Rule, objectives: &[Objective], evidence: &Evidence) -> Ve
         }
     }
     let need = fewest_signs(level);
+    let is_same = compared.iter().all(|it| it.gains + it.losses == 0);
+    if is_same && !rule.confirms {
+        // What is known is the same: all that the candidate changes is in what is not known, or was not seen yet.
+        if evidence.diverged > 0 {
+            return Verdict::Diverged { share };
+        }
+        if evidence.pairs.len() < need {
+            return Verdict::TooFew { have: 0, need };
+        }
+    }
     let promising = |it: &&Comparison<'_>| it.gains > 0 && it.losses == 0 && it.gains < need;
     if !is_many && let Some(it) = compared.iter().find(promising) {
         return Verdict::TooFew {

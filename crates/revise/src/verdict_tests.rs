@@ -47,6 +47,38 @@ fn five_gains_without_a_loss_are_enough_and_four_are_too_few() {
     );
 }
 
+/// A rule about something rare was turned down as no better, because all other episodes were the same.
+#[test]
+fn where_the_known_episodes_are_all_the_same_the_unknown_ones_leave_it_to_a_person() {
+    let mut evidence = pairs(&[(1.0, 1.0); 20]);
+    evidence.diverged = 3;
+    assert!(matches!(
+        judged(&evidence),
+        Verdict::Diverged { share } if share < 0.2
+    ));
+    let confirming = Rule {
+        confirms: true,
+        ..Rule::default()
+    };
+    assert_eq!(
+        verdict(&confirming, &[done()], &evidence),
+        Verdict::NotBetter { by: 0.0 }
+    );
+    evidence.pairs.push(Pair {
+        baseline: vec![1.0],
+        candidate: vec![0.0],
+    });
+    assert!(matches!(judged(&evidence), Verdict::Worse { .. }));
+}
+
+#[test]
+fn four_episodes_that_are_the_same_are_too_few_to_say_so() {
+    assert_eq!(
+        judged(&pairs(&[(1.0, 1.0); 4])),
+        Verdict::TooFew { have: 0, need: 5 }
+    );
+}
+
 #[test]
 fn episodes_that_are_the_same_count_neither_way() {
     let same = [(1.0, 1.0); 20];

@@ -293,6 +293,43 @@ export interface LawFigures {
   after: number;
 }
 
+export interface Endings {
+  answered: number;
+  refused: number;
+  failed: number;
+  cancelled: number;
+}
+
+export interface SkillUse {
+  skill: string;
+  calls: number;
+  failed: number;
+  event: number;
+}
+
+export interface ProcedureUse {
+  name: string;
+  when: string;
+  steps: string[];
+  runs: number;
+  answered: number;
+  failed_step?: number;
+  milliseconds?: number;
+  event: number;
+}
+
+export interface Peer {
+  agent: string;
+  asked: number;
+  answered: number;
+  reliability: number;
+  milliseconds?: number;
+  trust: number;
+  claims: number;
+  contradicted: number;
+  event: number;
+}
+
 export interface Capability {
   id: string;
   kind: string;
@@ -533,6 +570,8 @@ export interface Workspace extends Streams {
   getAgentDiff(fields?: { agent?: string; from?: string | number | boolean | string[]; to?: string | number | boolean | string[] }): Promise<{ agent: string; from: number; to: number; by: string; why: string; lines: string[]; offered?: string[]; accept?: string }>;
   /** `GET /api/agent/why`: Why the agent did, said or holds something. */
   getAgentWhy(fields: { agent?: string; question: string | number | boolean | string[] }): Promise<{ agent: string; known: boolean; because: Because[]; text: string }>;
+  /** `GET /api/agent/self`: What the agent is, can do, has learned and got wrong, and what it has seen of other agents. */
+  getAgentSelf(fields?: { agent?: string }): Promise<{ agent: string; name: string; description: string; objectives: string[]; law: number; requests: Endings; skills: SkillUse[]; procedures: ProcedureUse[]; learned: Because[]; mistakes: Because[]; peers: Peer[]; text: string }>;
   /** `GET /api/journal`: The events of the agent's journal, the newest first; with after, the oldest first. */
   getJournal(fields?: { agent?: string; before?: string | number | boolean | string[]; after?: string | number | boolean | string[]; limit?: string | number | boolean | string[]; kinds?: string | number | boolean | string[] }): Promise<{ agent: string; events: JournalRecord[]; next?: number; last: number }>;
   /** `GET /api/journal/{event}`: An event, what it changed, and why it happened. */

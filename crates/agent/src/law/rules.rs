@@ -153,6 +153,9 @@ table! {
         /// A change is rolled back if the score falls during this many episodes after its adoption.
         #[schemars(range(min = 1, max = 100))]
         canary_episodes: u32 = 10;
+        /// After this many episodes it looks through its journal for changes of its law to propose; 0 is never by itself.
+        #[schemars(range(min = 0, max = 10_000))]
+        reflect_every: u32 = 20;
         /// How far the mean score may fall during these episodes.
         #[schemars(range(min = 0, max = 1))]
         canary_tolerance: f64 = 0.05;

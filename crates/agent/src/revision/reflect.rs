@@ -1,19 +1,33 @@
 //! What an agent learns from its episodes: changes of its law that the journal speaks for, as proposals. They are plain
 //! rules over what was recorded; the gate judges them like those of any other author.
+//!
+//! Layout: `form` makes a procedure of requests that were answered alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+mod form;
+
+use form::procedure;
+
 use crate::approval::ApprovalState;
 use crate::context::{Change, Outcome};
-use crate::event::{Candidate, Effect, EffectId, End, EventKind, TurnId};
+use crate::event::{Candidate, Effect, EffectId, End, EventKind, MemoryOutcome, TurnId};
 use crate::journal::Record;
-use crate::law::{Edit, Law, ProcedureStep, Selection};
+use crate::law::{Edit, Law, MemoryAction, Origin, Selection};
+use crate::portrait::Tally;
 use crate::text;
 
 /// How often something has to happen before it is a reason.
 const OFTEN: usize = 3;
+
+/// How many beliefs of one origin have to lie unused, after how many requests that recalled something, before that is a
+/// reason.
+const UNUSED: usize = 10;
+
+/// The trust that is not lowered further.
+const LEAST_TRUST: f64 = 0.1;
 
 /// The most events that a proposal of this file cites.
 const CITED: usize = 16;
@@ -26,6 +40,12 @@ pub(super) struct Suggestion {
 }
 
 impl Suggestion {
+    /// Whether it was proposed before, in these words.
+    pub(super) fn is_among(&self, earlier: &[Edit]) -> bool {
+        let mut earlier = earlier.iter();
+        earlier.any(|it| it.target == self.edit.target && it.change == self.edit.change)
+    }
+
     fn new(
         target: String,
         change: Value,
@@ -44,13 +64,81 @@ impl Suggestion {
     }
 }
 
+/// The changes that were proposed in a journal, also those that were refused.
+pub(super) fn proposed(history: &[(u64, Record)]) -> Vec<Edit> {
+    let changes = history.iter().flat_map(|(_, record)| &record.changes);
+    let edits = changes.filter_map(|it| match it {
+        Change::LawProposed { proposed } => Some(proposed.edit.clone()),
+        Change::LawKept { edit, .. } => edit.clone(),
+        _ => None,
+    });
+    edits.collect()
+}
+
 /// What the journal suggests to change in the law, the plainest reasons first.
 pub(super) fn suggestions(history: &[(u64, Record)], law: &Law) -> Vec<Suggestion> {
     let seen = Seen::of(history);
-    let mut found = seen.contradicted(law);
+    let tally = Tally::of(history);
+    let mut found = distrusted(&tally, law);
+    found.extend(seen.contradicted(law));
+    found.extend(retired(&tally, law));
+    found.extend(seen.unused(law));
     found.extend(seen.rejected(law));
     found.extend(seen.failing(law));
     found.extend(seen.procedures(law));
+    found
+}
+
+/// Trust in an agent falls when its claims were contradicted again and again, and more often than not.
+fn distrusted(tally: &Tally, law: &Law) -> Vec<Suggestion> {
+    let mut found = Vec::new();
+    for (agent, seen) in tally.contacts() {
+        let wrong = seen.contradicted.len();
+        let now = law.agent_choice.iter().find(|it| it.agent == agent);
+        let trust = now.map_or(0.5, |it| it.trust);
+        if wrong < OFTEN || wrong as u64 * 2 <= seen.claims || trust <= LEAST_TRUST {
+            continue;
+        }
+        let less = (trust * 50.0).round() / 100.0;
+        let (target, change) = match now {
+            Some(_) => (format!("agent_choice[{agent}]"), format!("trust = {less}")),
+            None => {
+                let rule = json!({ "agent": agent, "trust": less });
+                ("agent_choice".to_owned(), format!("+= {rule}"))
+            }
+        };
+        let why = format!(
+            "{wrong} of {} claims of {agent} were contradicted later",
+            seen.claims
+        );
+        let events = seen.contradicted.iter().flat_map(|it| [it.0, it.1]);
+        found.push(Suggestion::new(target, json!(change), why, events));
+    }
+    found
+}
+
+/// A procedure that mostly fails is given up.
+fn retired(tally: &Tally, law: &Law) -> Vec<Suggestion> {
+    let mut found = Vec::new();
+    for procedure in &law.procedures {
+        let Some(runs) = tally.runs(&procedure.name) else {
+            continue;
+        };
+        let failed = runs.failed.len();
+        if failed < OFTEN || failed as u64 * 2 <= runs.count {
+            continue;
+        }
+        let why = format!(
+            "{failed} of {} runs of the procedure {} failed",
+            runs.count, procedure.name
+        );
+        found.push(Suggestion::new(
+            format!("procedures[{}]", procedure.name),
+            Value::Null,
+            why,
+            runs.failed.iter().copied(),
+        ));
+    }
     found
 }
 
@@ -71,6 +159,13 @@ struct Seen {
     decided: Vec<(String, bool, u64)>,
     /// Calls that ended: the skill, whether it gave something, and the event.
     called: Vec<(String, bool, u64)>,
+    /// What became a belief: the record, the origin, the confidence, the event, and how often something had been recalled
+    /// by then.
+    believed: Vec<(String, String, f64, u64, usize)>,
+    recalled: BTreeSet<String>,
+    recalls: usize,
+    /// Whether the skill `recall` was called: what that found is in its output alone.
+    looked_up: bool,
     episodes: Vec<Episode>,
 }
 
@@ -160,13 +255,32 @@ impl Seen {
                     _ => {}
                 }
             }
+            match &record.event.what {
+                EventKind::Recalled { found, .. } => {
+                    seen.recalls += 1;
+                    seen.recalled
+                        .extend(found.iter().map(|it| it.record.clone()));
+                }
+                EventKind::Wanted { skill, .. } | EventKind::Called { skill, .. } => {
+                    seen.looked_up |= skill == "recall";
+                }
+                _ => {}
+            }
             if let EventKind::Remembered { effect, outcomes } = &record.event.what {
                 let candidates = remembered.remove(effect).unwrap_or_default();
                 for (candidate, result) in candidates.iter().zip(outcomes) {
                     let against = result.against_record.as_ref();
                     if let Some((source, sure, at)) = against.and_then(|it| beliefs.get(it)) {
-                        let origin = source.split(':').next().unwrap_or_default().to_owned();
-                        seen.contradicted.push((origin, *sure, *at, *event));
+                        seen.contradicted.push((origin(source), *sure, *at, *event));
+                    }
+                    if candidate.believe && result.outcome == MemoryOutcome::Kept {
+                        seen.believed.push((
+                            result.record.clone(),
+                            origin(&candidate.source),
+                            candidate.confidence,
+                            *event,
+                            seen.recalls,
+                        ));
                     }
                     if candidate.believe {
                         let belief = (candidate.source.clone(), candidate.confidence, *event);
@@ -176,6 +290,31 @@ impl Seen {
             }
         }
         seen
+    }
+
+    /// Beliefs of one origin that were never of use: less of it is promoted.
+    fn unused(&self, law: &Law) -> Vec<Suggestion> {
+        let mut found = Vec::new();
+        for origin in [Origin::Tool, Origin::Agent, Origin::Own] {
+            let of: Vec<_> = self
+                .believed
+                .iter()
+                .filter(|it| it.1 == origin.name() && self.recalls >= it.4 + UNUSED)
+                .collect();
+            let is_used = of.iter().any(|it| self.recalled.contains(&it.0));
+            if of.len() < UNUSED || is_used || self.looked_up {
+                continue;
+            }
+            let surest = of.iter().map(|it| it.2).fold(0.0, f64::max);
+            let why = format!(
+                "{} beliefs from {} results were promoted, and none of them was recalled since; the surest had {surest:.2}",
+                of.len(),
+                origin.name()
+            );
+            let events = of.iter().map(|it| it.3);
+            found.extend(stricter(law, origin.name(), surest, why, events));
+        }
+        found
     }
 
     /// Beliefs of one origin that were contradicted again and again: from when on it is believed rises.
@@ -188,26 +327,12 @@ impl Seen {
                 continue;
             }
             let surest = of.iter().map(|it| it.1).fold(0.0, f64::max);
-            let least = ((surest + 0.05).min(1.0) * 100.0).round() / 100.0;
-            let target = format!("memory_rules[{origin}]");
-            let change = json!(format!("min_confidence = {least}"));
             let why = format!(
                 "{} beliefs from {origin} results were contradicted later; the surest had {surest:.2}",
                 of.len()
             );
             let events = of.iter().flat_map(|it| [it.2, it.3]);
-            let suggestion = Suggestion::new(target, change, why, events);
-            // The rule may ask for more already.
-            let rises = suggestion.edit.apply(law).is_ok_and(|changed| {
-                let sum = |law: &Law| -> f64 {
-                    let rules = law.memory.rules.iter();
-                    rules.map(|it| it.condition.min_confidence).sum()
-                };
-                changed.memory.rules.len() > law.memory.rules.len() || sum(&changed) > sum(law)
-            });
-            if rises {
-                found.push(suggestion);
-            }
+            found.extend(stricter(law, origin, surest, why, events));
         }
         found
     }
@@ -283,7 +408,7 @@ impl Seen {
             if law.procedures.iter().any(|it| it.when == when) {
                 continue;
             }
-            let name = format!("learned-{}", law.procedures.len() + 1);
+            let name = unused_name(law);
             let rule = json!({ "name": name, "when": when, "steps": steps });
             let why = format!(
                 "{} requests of this form were answered by the same calls: {}",
@@ -302,72 +427,43 @@ impl Seen {
     }
 }
 
-/// The form of some requests with one slot, and their calls with it.
-fn procedure(episodes: &[&Episode]) -> Option<(String, Vec<ProcedureStep>)> {
-    let words: Vec<Vec<&str>> = episodes
-        .iter()
-        .map(|it| it.request.split_whitespace().collect())
-        .collect();
-    let shortest = words.iter().map(Vec::len).min()?;
-    let same = |at: &dyn Fn(&[&str]) -> String| {
-        let first = at(&words[0]);
-        words.iter().all(|it| at(it) == first)
-    };
-    let mut before = 0;
-    while before < shortest && same(&|it| it[before].to_owned()) {
-        before += 1;
-    }
-    let mut after = 0;
-    while before + after + 1 < shortest && same(&|it| it[it.len() - 1 - after].to_owned()) {
-        after += 1;
-    }
-    // A form without a word of its own would fit everything; one without a slot repeats one request.
-    if before == 0 || before == shortest {
-        return None;
-    }
-    let values: Vec<String> = words
-        .iter()
-        .map(|it| it[before..it.len() - after].join(" "))
-        .collect();
-    let first = &words[0];
-    let mut form: Vec<&str> = first[..before].to_vec();
-    form.push("{it}");
-    form.extend(&first[first.len() - after..]);
-    let mut steps = Vec::new();
-    for place in 0..episodes[0].calls.len() {
-        let mut input = BTreeMap::new();
-        for (name, value) in episodes[0].calls[place].1.as_object()? {
-            let slot = general(episodes, &values, place, name, value)?;
-            input.insert(name.clone(), slot);
-        }
-        steps.push(ProcedureStep {
-            skill: episodes[0].calls[place].0.clone(),
-            input,
-        });
-    }
-    Some((form.join(" "), steps))
+/// What a source begins with: `tool` of `tool:weather`.
+fn origin(source: &str) -> String {
+    source.split(':').next().unwrap_or_default().to_owned()
 }
 
-/// The value of one field in all episodes: the same, the slot of the request, or what an earlier call gave.
-fn general(
-    episodes: &[&Episode],
-    values: &[String],
-    place: usize,
-    name: &str,
-    value: &Value,
-) -> Option<Value> {
-    let at = |episode: &Episode| episode.calls[place].1.get(name).cloned();
-    if episodes.iter().all(|it| at(it).as_ref() == Some(value)) {
-        return Some(value.clone());
-    }
-    let mut pairs = episodes.iter().zip(values);
-    if pairs.all(|(it, slot)| at(it) == Some(json!(slot))) {
-        return Some(json!("{it}"));
-    }
-    let gave = |before: usize| {
-        let mut all = episodes.iter();
-        all.all(|it| at(it).as_ref() == Some(&it.calls[before].2))
+/// From one origin only what is surer than this is believed. None if the law asks for as much already.
+fn stricter(
+    law: &Law,
+    origin: &str,
+    than: f64,
+    why: String,
+    events: impl IntoIterator<Item = u64>,
+) -> Option<Suggestion> {
+    let least = ((than + 0.05).min(1.0) * 100.0).round() / 100.0;
+    let target = format!("memory_rules[{origin}]");
+    let change = json!(format!("min_confidence = {least}"));
+    let suggestion = Suggestion::new(target, change, why, events);
+    let changed = suggestion.edit.apply(law).ok()?;
+    let sum = |law: &Law| -> f64 {
+        let rules = law.memory.rules.iter();
+        rules.map(|it| it.condition.min_confidence).sum()
     };
-    let before = (0..place).find(|before| gave(*before))?;
-    Some(json!(format!("{{{}}}", before + 1)))
+    let rises = changed.memory.rules.len() > law.memory.rules.len() || sum(&changed) > sum(law);
+    // The first rule about the origin must be one that promotes: another one would discard what it kept.
+    let name = |it: &Origin| it.name() == origin;
+    let mut rules = law.memory.rules.iter();
+    let first = rules.find(|it| {
+        let allowed = &it.condition.sources_allowed;
+        allowed.is_empty() || allowed.iter().any(name)
+    });
+    let promotes = first.is_some_and(|it| it.action == MemoryAction::PromoteToLongTerm);
+    (rises && promotes).then_some(suggestion)
+}
+
+/// A name that no procedure of the law has.
+fn unused_name(law: &Law) -> String {
+    let taken = |name: &String| law.procedures.iter().any(|it| &it.name == name);
+    let mut names = (1..).map(|number| format!("learned-{number}"));
+    names.find(|it| !taken(it)).unwrap_or_default()
 }

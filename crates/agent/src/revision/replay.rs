@@ -38,6 +38,10 @@ pub(super) struct Reader {
     /// How many held-out tests there were since the oldest of these episodes.
     held_out: VecDeque<usize>,
     episodes: usize,
+    /// The records of memory that came to mind in any request.
+    pub(super) recalled: BTreeSet<String>,
+    /// Whether memory was also asked by the skill `recall`. What that found is in its output alone.
+    pub(super) looked_up: bool,
 }
 
 impl Reader {
@@ -49,6 +53,8 @@ impl Reader {
             most,
             held_out: VecDeque::new(),
             episodes: 0,
+            recalled: BTreeSet::new(),
+            looked_up: false,
         }
     }
 
@@ -61,6 +67,16 @@ impl Reader {
 
     pub(super) fn take(&mut self, record: Record) {
         let Record { event, changes, .. } = record;
+        match &event.what {
+            EventKind::Recalled { found, .. } => {
+                let found = found.iter().map(|it| it.record.clone());
+                self.recalled.extend(found);
+            }
+            EventKind::Wanted { skill, .. } | EventKind::Called { skill, .. } => {
+                self.looked_up |= skill == RECALL;
+            }
+            _ => {}
+        }
         if let EventKind::Heard(heard) = &event.what
             && !self.open.contains_key(&heard.turn)
         {
@@ -97,6 +113,9 @@ impl Reader {
         }
     }
 }
+
+/// The skill by which memory is asked outside of the recall before a request.
+const RECALL: &str = "recall";
 
 /// What an episode that ended with these changes is worth. Those of cancelled requests and of proposals have no score.
 fn scored(changes: &[Change]) -> Option<f64> {
@@ -183,6 +202,14 @@ fn effect_of(what: &EventKind) -> Option<EffectId> {
 /// Why the outcome of an episode under another law is not known.
 pub(super) type Unknown = &'static str;
 
+/// What an episode is worth under a law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Worth {
+    pub(super) score: f64,
+    /// Beliefs that it left and that never came to mind.
+    pub(super) unused: u32,
+}
+
 /// Episodes done again under one law, in the order of the journal.
 #[derive(Debug)]
 pub(super) struct Replay {
@@ -199,14 +226,20 @@ impl Replay {
         }
     }
 
-    /// What an episode is worth under this law, or why that is not known.
-    pub(super) fn score(&mut self, recording: &Recording) -> Result<f64, Unknown> {
+    /// What an episode is worth under this law, or why that is not known; `recalled` are the records that were of use.
+    pub(super) fn score(
+        &mut self,
+        recording: &Recording,
+        recalled: &BTreeSet<String>,
+    ) -> Result<Worth, Unknown> {
         let mut run = Run {
             recording,
             state: recording.state.clone(),
             wanted: Vec::new(),
             asked: Vec::new(),
             lost: &mut self.lost,
+            recalled,
+            unused: 0,
             score: None,
         };
         let then = std::mem::replace(&mut run.state.law, self.law.clone());
@@ -221,11 +254,13 @@ struct Run<'a> {
     wanted: Vec<(EffectId, Effect)>,
     asked: Vec<EffectId>,
     lost: &'a mut BTreeSet<String>,
+    recalled: &'a BTreeSet<String>,
+    unused: u32,
     score: Option<f64>,
 }
 
 impl Run<'_> {
-    fn all(&mut self, then: &Law) -> Result<f64, Unknown> {
+    fn all(&mut self, then: &Law) -> Result<Worth, Unknown> {
         self.sees_the_same(then)?;
         for event in &self.recording.events {
             let Some(what) = self.translated(&event.what, then)? else {
@@ -255,7 +290,11 @@ impl Run<'_> {
         if lasting(&self.wanted) != lasting(&self.recording.wanted) {
             return Err("it would do something else");
         }
-        self.score.ok_or("it would not come to an end")
+        let score = self.score.ok_or("it would not come to an end")?;
+        Ok(Worth {
+            score,
+            unused: self.unused,
+        })
     }
 
     /// What a model is shown of the law must be the same, if it was asked.
@@ -392,6 +431,7 @@ impl Run<'_> {
                     if now.confidence.to_bits() != then.confidence.to_bits() {
                         return Err("it would be more or less sure of something");
                     }
+                    self.unused += u32::from(!self.recalled.contains(&result.record));
                     outcomes.push(self.without_lost(result));
                 }
                 weaker => {

@@ -1,6 +1,6 @@
 //! The test of a proposal: the last episodes under the law in force and under the proposed one, compared in pairs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use revise::{Direction, Evidence, Objective, Pair, ProposalId, Rule, Split, Stage, Verdict};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::Store;
 
-use super::replay::{Reader, Recording, Replay};
+use super::replay::{Reader, Recording, Replay, Worth};
 use crate::error::Error;
 use crate::journal;
 use crate::law::Law;
@@ -122,18 +122,28 @@ pub(super) fn compare(reader: &Reader, subject: &Subject) -> Test {
         },
         ..Evidence::default()
     };
+    let mut unused = Evidence {
+        asked_before: evidence.asked_before,
+        ..Evidence::default()
+    };
     let mut before = Replay::under(subject.law.clone());
     let mut after = Replay::under(subject.candidate.clone());
     for (place, recording) in reader.over.iter().enumerate() {
-        let scores = both(&mut before, &mut after, recording);
+        let scores = both(&mut before, &mut after, recording, &reader.recalled);
         if part.binary_search(&place).is_err() {
             continue;
         }
         match scores {
-            Ok((before, after)) => evidence.pairs.push(Pair {
-                baseline: vec![before],
-                candidate: vec![after],
-            }),
+            Ok((before, after)) => {
+                evidence.pairs.push(Pair {
+                    baseline: vec![before.score],
+                    candidate: vec![after.score],
+                });
+                unused.pairs.push(Pair {
+                    baseline: vec![before.unused.into()],
+                    candidate: vec![after.unused.into()],
+                });
+            }
             Err(why) => {
                 evidence.diverged += 1;
                 *figures.reasons.entry(why.to_owned()).or_default() += 1;
@@ -148,20 +158,35 @@ pub(super) fn compare(reader: &Reader, subject: &Subject) -> Test {
     };
     let rule = Rule {
         seed: subject.seed,
+        confirms: subject.held_out,
         ..Rule::default()
     };
-    Test {
-        verdict: revise::verdict(&rule, &[objective], &evidence),
-        figures,
+    let mut verdict = revise::verdict(&rule, &[objective], &evidence);
+    // A law that does the same and keeps less of what is never used is the better one. Where an outcome is not known, what
+    // it does not keep may have been of use there.
+    let is_same = figures.better + figures.worse + figures.unknown == 0;
+    if is_same && !reader.looked_up && matches!(verdict, Verdict::NotBetter { .. }) {
+        let objective = Objective {
+            name: UNUSED.to_owned(),
+            better: Direction::Lower,
+            tolerance: 0.0,
+        };
+        verdict = revise::verdict(&rule, &[objective], &unused);
     }
+    Test { verdict, figures }
 }
+
+/// The objective that decides between laws under which every episode has the same score.
+pub(super) const UNUSED: &str = "beliefs never used";
 
 fn both(
     before: &mut Replay,
     after: &mut Replay,
     recording: &Recording,
-) -> Result<(f64, f64), &'static str> {
-    let (before, after) = (before.score(recording), after.score(recording));
+    recalled: &BTreeSet<String>,
+) -> Result<(Worth, Worth), &'static str> {
+    let before = before.score(recording, recalled);
+    let after = after.score(recording, recalled);
     Ok((before?, after?))
 }
 

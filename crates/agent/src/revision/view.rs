@@ -312,6 +312,11 @@ fn ended(outcome: &Outcome) -> (ProposalState, String) {
 /// A verdict in words.
 fn words(verdict: &Verdict) -> String {
     match verdict {
+        Verdict::Better { by, objective, .. } if objective == super::trial::UNUSED => {
+            format!(
+                "the score is the same, with {by:.2} fewer beliefs for each episode that are never used"
+            )
+        }
         Verdict::Better { by, .. } => format!("the mean score is higher by {by:.3}"),
         Verdict::NotBetter { by } => {
             format!("no difference beyond noise (mean {by:+.3})")

@@ -49,7 +49,20 @@ pub(super) fn due(now: &Context, law: &Law) -> Option<Millis> {
         });
         timers.chain(idle.map(|it| now.heard.saturating_add(millis(it.after))))
     });
-    people.chain(own.into_iter().flatten()).min()
+    let reflection = reflects(now, law).then_some(now.heard);
+    people
+        .chain(own.into_iter().flatten())
+        .chain(reflection)
+        .min()
+}
+
+/// Whether it is time to look through its journal for changes of its law: after so many episodes, when there is nothing
+/// else to do.
+pub(super) fn reflects(now: &Context, law: &Law) -> bool {
+    let every = u64::from(law.frozen.reflect_every);
+    let revision = &now.revision;
+    let idle = now.turns.is_empty() && !now.paused && now.fault.is_none();
+    every > 0 && idle && revision.gate.open().is_none() && revision.unreflected >= every
 }
 
 /// Whether the last time of a timer is not over.

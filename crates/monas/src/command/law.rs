@@ -126,9 +126,7 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
     let proposals = clap::Command::new("proposals")
         .about("List all proposals with their tests, those that were refused too")
         .after_help("monas law proposals");
-    let reflect = clap::Command::new("reflect")
-        .about("Let the agent propose changes that its journal supports")
-        .after_help("monas law reflect");
+    let reflect = reflection("monas law reflect");
     let id = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name)
             .value_name(value)
@@ -175,6 +173,20 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
             ]
             .map(common),
         )
+}
+
+/// `monas reflect`, which is `monas law reflect`.
+pub(crate) fn reflect(settings: &[Arg]) -> clap::Command {
+    DataOptions::arguments(
+        reflection("monas reflect\nmonas reflect --for scout"),
+        settings,
+    )
+}
+
+fn reflection(example: &'static str) -> clap::Command {
+    clap::Command::new("reflect")
+        .about("Let the agent propose a change of its law that its journal supports")
+        .after_help(example)
 }
 
 /// The arguments that name a place in the law and what it becomes.

@@ -549,3 +549,81 @@ async fn a_timer_keeps_its_period() {
     assert!(passed < std::time::Duration::from_secs(8), "{passed:?}");
     server.stop().await;
 }
+
+/// Waits until a reply has something.
+async fn until<T>(server: &Monas, path: &str, found: impl Fn(&Value) -> Option<T>) -> T {
+    let look = async {
+        loop {
+            let (status, reply) = request(server, "GET", path, None, Value::Null).await;
+            assert_eq!(status, 200, "{reply}");
+            if let Some(found) = found(&reply) {
+                return found;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    let waited = tokio::time::timeout(std::time::Duration::from_secs(60), look).await;
+    waited.unwrap_or_else(|_| panic!("{path} never had it"))
+}
+
+/// Reflection was on demand only, and what it proposed failed its test where most episodes had nothing to do with it.
+#[tokio::test]
+async fn an_agent_proposes_by_itself_what_people_taught_it_by_rejections() {
+    let home = tempfile::tempdir().unwrap();
+    let law = home.path().join("law.toml");
+    std::fs::write(&law, "[frozen]\nreflect_every = 7\n").unwrap();
+    let manifest = home.path().join("agent.toml");
+    std::fs::write(&manifest, "name = 'Scout'\nlaw = 'law.toml'\n").unwrap();
+    let server = Monas::start(living(home.path()).arg("--agent").arg(&manifest)).await;
+    let command = async |text: String| {
+        let body = json!({ "command": text });
+        let (status, sent) = request(&server, "POST", "/api/agent/command", None, body).await;
+        assert_eq!(status, 200, "{sent}");
+    };
+    let ended = async |all: u64| {
+        until(&server, "/api/agent/self", |reply| {
+            let ends = reply["requests"].as_object()?.values();
+            let ended: u64 = ends.filter_map(Value::as_u64).sum();
+            (ended == all).then_some(())
+        })
+        .await;
+    };
+    for number in 0..4 {
+        command("what time is it?".to_owned()).await;
+        ended(number + 1).await;
+    }
+    for number in 0..3 {
+        command(format!("create notes-{number}.md with hello")).await;
+        let id = until(&server, "/api/approvals", |reply| {
+            reply["approvals"][0]["id"].as_str().map(str::to_owned)
+        })
+        .await;
+        let path = format!("/api/approvals/{id}");
+        let no = json!({ "answer": "no" });
+        let (status, reply) = request(&server, "POST", &path, None, no).await;
+        assert_eq!(status, 200, "{reply}");
+        ended(5 + number).await;
+    }
+    let proposal = until(&server, "/api/agent/law/proposals", |reply| {
+        let proposal = &reply["proposals"][0];
+        (proposal["standing"] == "awaiting-approval").then(|| proposal.clone())
+    })
+    .await;
+    assert_eq!(proposal["by"], "reflection", "{proposal}");
+    assert_eq!(proposal["evidence"].as_array().unwrap().len(), 3);
+    let home = home.path();
+    let approved = said(home, &["law", "approve"]).await;
+    assert!(approved.contains("adopted as version 2"), "{approved}");
+    command("create notes-9.md with hello".to_owned()).await;
+    ended(8).await;
+    let of = said(home, &["self"]).await;
+    assert!(
+        of.contains("reflection changed my law: people rejected file-write"),
+        "{of}"
+    );
+    let nothing = said(home, &["reflect"]).await;
+    assert!(nothing.starts_with("nothing to propose"), "{nothing}");
+    let (_, waiting) = request(&server, "GET", "/api/approvals", None, Value::Null).await;
+    assert_eq!(waiting["approvals"], json!([]), "it does not ask for it");
+    server.stop().await;
+}

@@ -29,6 +29,7 @@ pub fn routes(population: Population, rights: Rights) -> Router {
         .route("/api/agent/laws", by_query(laws))
         .route("/api/agent/diff", by_query(diff))
         .route("/api/agent/why", by_query(why))
+        .route("/api/agent/self", by_query(portrait))
         .route("/api/agent/pause", switch(Switch::Pause))
         .route("/api/agent/resume", switch(Switch::Resume))
         .with_state(Guarded {
@@ -279,6 +280,10 @@ async fn why(agent: AgentHandle, fields: Fields) -> Result<Explained, Failure> {
             .collect(),
         text,
     })
+}
+
+async fn portrait(agent: AgentHandle, _: Fields) -> Result<agent::Portrait, Failure> {
+    agent.portrait().await.map_err(failure)
 }
 
 /// The agent that a body names.

@@ -50,6 +50,7 @@ pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/agent/laws": reads needs Operate;
     "GET" "/api/agent/diff": reads needs Operate;
     "GET" "/api/agent/why": reads needs Operate;
+    "GET" "/api/agent/self": reads needs Operate;
     "GET" "/api/journal": reads needs Operate;
     "GET" "/api/journal/{event}": reads needs Operate;
     "GET" "/api/journal/{event}/state": reads needs Operate;

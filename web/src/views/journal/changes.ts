@@ -57,6 +57,7 @@ export function changeSays(change: Fields): [name: string, says: string] {
     case "law": return ["law", `became ${cut(change["hash"], 12)} (${cut(change["by"])}): ${cut(change["why"])}`];
     case "law-kept": return ["law", `stayed as it is: ${cut(change["why"])}`];
     case "law-proposed": return ["proposals", `+ proposal ${text(of(change, "proposed", "proposal") ?? "")}`];
+    case "reflected": return ["it", "looked for changes of its law"];
     case "gate": return ["proposals", gateSays(change["step"])];
     case "opened": return ["requests", `+ ${cut(of(change, "turn", "heard", "text") ?? of(change, "turn", "text"))}`];
     case "stage": return ["request", `is ${cut(change["stage"])}`];

@@ -43,6 +43,7 @@ const LOOKS: Record<string, Look> = {
   proposed: { icon: "law", tone: "th", filter: "law" },
   tested: { icon: "law", tone: "", filter: "law" },
   weighed: { icon: "law", tone: "", filter: "law" },
+  reflected: { icon: "law", tone: "th", filter: "law" },
   retested: { icon: "law", tone: "", filter: "law" },
   ruled: { icon: "law", tone: "ok", filter: "law" },
   "rolled-back": { icon: "undo", tone: "", filter: "law" },

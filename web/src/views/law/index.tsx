@@ -17,6 +17,7 @@ import { notify, shout } from "../../ui/say.ts";
 import { Fault, Loading, useLoaded } from "../../ui/states.tsx";
 import { author, isOpen, ProposalBody, ProposalCard, standingOf } from "./proposal.tsx";
 import { Propose } from "./propose.tsx";
+import { Self } from "./self.tsx";
 import { changedLine, leaves, origins, type Rule, sections } from "./rules.ts";
 import { LawLines, RuleDetails, VersionDetails } from "./version.tsx";
 
@@ -196,6 +197,7 @@ function Loaded({ id, query, of, state, again }: { id: string | undefined; query
                 <div>{section.rules.map((it) => <RuleRow rule={it} pressed={it === rule} since={origin?.get(it.path)} waiting={waiting} open={() => open(it.path)} />)}</div>
               </section>
             ))}
+            <Self agent={of} version={newest} />
             {earlier.length > 0 && (
               <section>
                 <h2 class="row"><Icon name="book" />Earlier proposals</h2>

@@ -250,6 +250,25 @@ fn agent(verb: &str, path: &str) -> Option<Described> {
                 ("text!", "string"),
             ],
         ),
+        ("GET", "/api/agent/self") => json(
+            "What the agent is, can do, has learned and got wrong, and what it has seen of other agents.",
+            &[AGENT],
+            &[],
+            &[
+                ("agent!", "string"),
+                ("name!", "string"),
+                ("description!", "string"),
+                ("objectives!", "strings"),
+                ("law!", "integer"),
+                ("requests!", "Endings"),
+                ("skills!", "SkillUse[]"),
+                ("procedures!", "ProcedureUse[]"),
+                ("learned!", "Because[]"),
+                ("mistakes!", "Because[]"),
+                ("peers!", "Peer[]"),
+                ("text!", "string"),
+            ],
+        ),
         _ => return None,
     })
 }

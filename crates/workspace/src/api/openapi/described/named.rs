@@ -156,6 +156,51 @@ pub(crate) const NAMED: &[(&str, Fields)] = &[
         ],
     ),
     (
+        "Endings",
+        &[
+            ("answered!", "integer"),
+            ("refused!", "integer"),
+            ("failed!", "integer"),
+            ("cancelled!", "integer"),
+        ],
+    ),
+    (
+        "SkillUse",
+        &[
+            ("skill!", "string"),
+            ("calls!", "integer"),
+            ("failed!", "integer"),
+            ("event!", "integer"),
+        ],
+    ),
+    (
+        "ProcedureUse",
+        &[
+            ("name!", "string"),
+            ("when!", "string"),
+            ("steps!", "strings"),
+            ("runs!", "integer"),
+            ("answered!", "integer"),
+            ("failed_step", "integer"),
+            ("milliseconds", "integer"),
+            ("event!", "integer"),
+        ],
+    ),
+    (
+        "Peer",
+        &[
+            ("agent!", "string"),
+            ("asked!", "integer"),
+            ("answered!", "integer"),
+            ("reliability!", "number"),
+            ("milliseconds", "integer"),
+            ("trust!", "number"),
+            ("claims!", "integer"),
+            ("contradicted!", "integer"),
+            ("event!", "integer"),
+        ],
+    ),
+    (
         "Capability",
         &[
             ("id!", "string"),
