@@ -3,7 +3,7 @@
 //!
 //! - `serve`, `mcp`: serve an agent, over all protocols or over MCP on standard input and output
 //! - `card`, `send`, `task`, `chat`, `config`: call an agent; `client` is what they share
-//! - `law`, `why`, `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
+//! - `law`, `why`, `undo`, `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
 //! - `board`: the boards that agents share
 //! - `backup` (also `restore`): all data in one file
 //! - `user`, `key`, `secret`: users, their API keys, and the secrets that agents use; `capability`: what callers lend to others; `entries` is
@@ -51,6 +51,7 @@ pub(crate) mod tap;
 mod task;
 pub(crate) mod tls;
 pub(crate) mod token;
+pub(crate) mod undo;
 pub(crate) mod user;
 pub(crate) mod webhook;
 pub(crate) mod why;
@@ -76,6 +77,7 @@ pub(crate) enum Command {
     Secret(Box<secret::SecretCommand>),
     Law(Box<law::LawCommand>),
     Why(Box<why::WhyCommand>),
+    Undo(Box<undo::UndoCommand>),
     Audit(Box<audit::AuditCommand>),
     /// `approvals` and `grant`.
     Approvals(Box<approvals::ApprovalsCommand>),
@@ -180,6 +182,11 @@ impl Command {
                 let config = configuration(matches, &environment)?;
                 let why = why::WhyCommand::read(matches, config, &environment)?;
                 Ok(Self::Why(Box::new(why)))
+            }
+            Some(("undo", matches)) => {
+                let config = configuration(matches, &environment)?;
+                let undo = undo::UndoCommand::read(matches, config, &environment)?;
+                Ok(Self::Undo(Box::new(undo)))
             }
             Some(("audit", matches)) => {
                 let config = configuration(matches, &environment)?;
@@ -310,6 +317,7 @@ fn definition() -> clap::Command {
         .subcommand(secret::definition(&settings))
         .subcommand(law::definition(&settings))
         .subcommand(why::definition(&settings))
+        .subcommand(undo::definition(&settings))
         .subcommand(audit::definition(&settings))
         .subcommands(token::definitions(&settings))
         .subcommands(approvals::definitions(&settings))
