@@ -116,6 +116,9 @@ impl OwnTokens {
         })?;
         let validity = Validity::of(&claims)?;
         validity.check(now)?;
+        let issued = token::time(&claims["iat"]).unwrap_or_default();
+        // A user that is removed is refused whatever was issued before. A token of a later time would outlive that.
+        token::begun(issued, now)?;
         let user = match &claims["user_id"] {
             Value::String(text) => user_name(text).map(str::to_owned),
             Value::Number(number) if !number.is_f64() => Some(number.to_string()),
@@ -127,7 +130,7 @@ impl OwnTokens {
             _ => return Err(TokenFault::Role),
         };
         Ok(OwnClaims {
-            issued: token::time(&claims["iat"]).unwrap_or_default(),
+            issued,
             user: user.ok_or(TokenFault::User)?,
             role,
             validity,

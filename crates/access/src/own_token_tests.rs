@@ -86,6 +86,10 @@ fn others_are_refused_with_the_reason() {
         (with("exp", (NOW - 31).into()), "token has expired (exp)"),
         (with("nbf", (NOW + 31).into()), "token not valid yet (nbf)"),
         (
+            with("iat", (NOW + 31).into()),
+            "token was issued in the future (iat)",
+        ),
+        (
             with("user_id", "".into()),
             "token names no user (user_id), or one with a colon",
         ),

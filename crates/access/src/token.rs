@@ -198,6 +198,8 @@ pub(crate) enum TokenFault {
     Expired,
     #[error("token not valid yet (nbf)")]
     Early,
+    #[error("token was issued in the future (iat)")]
+    Future,
     #[error("token names no caller (sub)")]
     Subject,
     #[error("token names no user (user_id), or one with a colon")]
@@ -214,6 +216,15 @@ fn json(part: &str) -> Result<Value, TokenFault> {
     match value {
         Value::Object(_) => Ok(value),
         _ => Err(TokenFault::Form),
+    }
+}
+
+/// Whether what was issued then was issued by now, by a clock that may be a little ahead.
+pub(crate) fn begun(issued: u64, now: SystemTime) -> Result<(), TokenFault> {
+    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    match issued.saturating_sub(LEEWAY) > now {
+        true => Err(TokenFault::Future),
+        false => Ok(()),
     }
 }
 

@@ -11,7 +11,6 @@ use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task, TaskId};
 use access::Principal;
 use futures_core::future::BoxFuture;
 
-use crate::event::TurnId;
 use crate::manifest::Manifest;
 use skill::{Context, DefinitionError, Entry, Grants, Outcome, Registry, SkillError, extension};
 
@@ -21,7 +20,6 @@ use crate::handle::AgentHandle;
 use crate::mode::{self, ChosenMode};
 use crate::population::{Parts, Population};
 use crate::turn;
-use crate::waiting;
 
 /// What an agent is given when it is made, besides what its manifest says.
 #[derive(Clone)]
@@ -366,8 +364,8 @@ impl Inner {
         let opened = turn.task().and_then(first_of).cloned();
         let first = opened.as_ref().unwrap_or_else(|| turn.message());
         let mode = mode::chosen(&self.manifest, first).map_err(Failure::refusal)?;
-        if let Some(waiting) = self.unclear_answer(&turn).await {
-            return Ok(turn.reject(waiting::which_of(&waiting)).await?);
+        if let Some(told) = self.unclear_answer(&turn).await {
+            return Ok(turn.reject(told).await?);
         }
         match (self.choose(first), &self.answerer) {
             (Choice::Skill(entry), _) => {
@@ -394,16 +392,15 @@ impl Inner {
         }
     }
 
-    /// The questions of which a message could answer each, if it reads as an answer, names no task and several wait.
-    async fn unclear_answer(&self, turn: &Turn) -> Option<Vec<(TurnId, String)>> {
+    /// What is said to a message that could answer each of several questions, if it names no task.
+    async fn unclear_answer(&self, turn: &Turn) -> Option<String> {
         let message = turn.message();
-        let answers = turn.task().is_none()
-            && extension::skill(message).is_none()
-            && answer::is_answer(&message.text());
-        let agent = self.handle.get().filter(|_| answers)?;
+        let is_free = turn.task().is_none() && extension::skill(message).is_none();
+        let agent = self.handle.get().filter(|_| is_free)?;
         let caller = turn.caller().to_string();
-        let waiting = agent.waiting_in(caller, turn.context_id().to_string());
-        Some(waiting.await).filter(|it| it.len() > 1)
+        let conversation = turn.context_id().to_string();
+        let text = message.text();
+        agent.unclear_answer(&caller, &conversation, &text).await
     }
 
     async fn work(&self, turn: Turn, work: Work, first: &Message) -> Result<(), Failure> {

@@ -94,7 +94,7 @@ fn asks_of(approval: &Approval) -> String {
 }
 
 /// What is said to an answer that could be one to several questions.
-pub(crate) fn which_of(waiting: &[(TurnId, String)]) -> String {
+fn which_of(waiting: &[(TurnId, String)]) -> String {
     let mut text = format!(
         "{} questions wait in this conversation, and the message does not say which one it answers:",
         waiting.len()
@@ -197,6 +197,22 @@ impl AgentHandle {
             (asked, task) = (question.by, question.task);
         }
         Ok((agent.id, task))
+    }
+
+    /// The reply to a text that reads as an answer while several questions wait in its conversation, so that it could be
+    /// one to each of them; none where it is clear.
+    pub async fn unclear_answer(
+        &self,
+        caller: &str,
+        conversation: &str,
+        text: &str,
+    ) -> Option<String> {
+        if !crate::answer::is_answer(text) {
+            return None;
+        }
+        let waiting = self.waiting_in(caller.to_owned(), conversation.to_owned());
+        let waiting = waiting.await;
+        (waiting.len() > 1).then(|| which_of(&waiting))
     }
 
     /// The tasks of a caller in a conversation that wait for a person, each with what it asks.

@@ -3,7 +3,7 @@
 //!
 //! - `serve`, `mcp`: serve an agent, over all protocols or over MCP on standard input and output
 //! - `card`, `send`, `task`, `chat`, `config`: call an agent; `client` is what they share
-//! - `law` (also `reflect`), `why`, `portrait` (`self`), `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
+//! - `law` (also `reflect`), `why`, `portrait` (`self`), `undo`, `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
 //! - `board`: the boards that agents share
 //! - `backup` (also `restore`): all data in one file
 //! - `user`, `key`, `secret`: users, their API keys, and the secrets that agents use; `capability`: what callers lend to others; `entries` is
@@ -52,6 +52,7 @@ pub(crate) mod tap;
 mod task;
 pub(crate) mod tls;
 pub(crate) mod token;
+pub(crate) mod undo;
 pub(crate) mod user;
 pub(crate) mod webhook;
 pub(crate) mod why;
@@ -79,6 +80,7 @@ pub(crate) enum Command {
     Why(Box<why::WhyCommand>),
     /// `self`.
     Portrait(Box<portrait::PortraitCommand>),
+    Undo(Box<undo::UndoCommand>),
     Audit(Box<audit::AuditCommand>),
     /// `approvals` and `grant`.
     Approvals(Box<approvals::ApprovalsCommand>),
@@ -193,6 +195,11 @@ impl Command {
                 let config = configuration(matches, &environment)?;
                 let law = law::LawCommand::read("reflect", matches, config, &environment)?;
                 Ok(Self::Law(Box::new(law)))
+            }
+            Some(("undo", matches)) => {
+                let config = configuration(matches, &environment)?;
+                let undo = undo::UndoCommand::read(matches, config, &environment)?;
+                Ok(Self::Undo(Box::new(undo)))
             }
             Some(("audit", matches)) => {
                 let config = configuration(matches, &environment)?;
@@ -325,6 +332,7 @@ fn definition() -> clap::Command {
         .subcommand(law::reflect(&settings))
         .subcommand(why::definition(&settings))
         .subcommand(portrait::definition(&settings))
+        .subcommand(undo::definition(&settings))
         .subcommand(audit::definition(&settings))
         .subcommands(token::definitions(&settings))
         .subcommands(approvals::definitions(&settings))

@@ -166,6 +166,7 @@ fn asking(command: &Command) -> Option<(Work<'_>, &Options)> {
         Command::Audit(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Why(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Portrait(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Undo(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Approvals(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Backup(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Status(it) => (Box::pin(it.perform(print)), &it.options.asking),

@@ -109,6 +109,8 @@ pub struct Undone {
     pub change: String,
     /// The file; of a move where it is again.
     pub path: ProjectPath,
+    /// What became of it: created, modified, deleted or moved.
+    pub operation: &'static str,
     /// The id of the change that this is, and by which it can be taken back itself.
     pub id: String,
 }
@@ -396,11 +398,11 @@ impl History {
             false => Ok(()),
         };
         let before = self.ids().pop();
-        let path = match self.plan(&change)? {
+        let (path, operation) = match self.plan(&change)? {
             Plan::Move { from, to, seen } => {
                 as_shown(&from, &seen)?;
                 self.rename((by, UNDO), &from, &to, Some(&seen))?;
-                to
+                (to, "moved")
             }
             Plan::Content {
                 path,
@@ -408,15 +410,20 @@ impl History {
                 seen,
             } => {
                 as_shown(&path, &seen)?;
-                match content {
+                let operation = match content {
                     Some(content) => {
-                        self.write((by, UNDO), &path, &content, Some(&seen))?;
+                        let written = self.write((by, UNDO), &path, &content, Some(&seen))?;
+                        match written.created {
+                            true => "created",
+                            false => "modified",
+                        }
                     }
                     None => {
                         self.delete((by, UNDO), &path, Some(&seen))?;
+                        "deleted"
                     }
-                }
-                path
+                };
+                (path, operation)
             }
         };
         let own = self.ids().pop().filter(|it| Some(it) != before.as_ref());
@@ -426,6 +433,7 @@ impl History {
         Ok(Undone {
             change: change.id,
             path,
+            operation,
             id: own,
         })
     }

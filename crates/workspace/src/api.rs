@@ -100,8 +100,8 @@ pub(crate) fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
         };
         let failure = Failure::new(status, code, &problem);
         match &*path {
-            // The whole body does not fit.
-            "." => failure,
+            // The whole body does not fit, or is no JSON.
+            "." | "?" => failure,
             path => failure.with("field", path.into()),
         }
     })

@@ -1,6 +1,7 @@
 //! Extraction of entities and relations by rules: names, identifiers, files, dates, quoted terms, and verbs between them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::text::{self, date};
 
@@ -33,17 +34,28 @@ pub(crate) struct Extract {
 /// Most entities of one text.
 const MAX_ENTITIES: usize = 64;
 
-/// Extracts from a text and its speaker.
+/// How many hexadecimal digits a word has that is taken for a hash, and is no entity.
+const HASH: usize = 32;
+
+/// Extracts from a text and its speaker. Of JSON, such as the output of a skill, the texts in it are read, and not the
+/// names of its members.
 pub(crate) fn extract(content: &str, speaker: Option<&str>) -> Extract {
     let mut extract = Extract::default();
     let speaker = speaker.map(str::trim).filter(|speaker| !speaker.is_empty());
     if let Some(speaker) = speaker {
         extract.add(speaker, EntityKind::Speaker);
     }
-    for sentence in sentences(content) {
-        extract.sentence(sentence, speaker);
+    match structured(content) {
+        Some(value) => extract.texts(&value, speaker),
+        None => extract.text(content, speaker),
     }
     extract
+}
+
+/// A text that is an object or a list of JSON as a whole.
+fn structured(content: &str) -> Option<Value> {
+    let begins = content.trim_start().starts_with(['{', '[']);
+    begins.then(|| serde_json::from_str(content).ok()).flatten()
 }
 
 impl Extract {
@@ -52,7 +64,8 @@ impl Extract {
             .entities
             .iter()
             .any(|(it, _)| it.eq_ignore_ascii_case(name));
-        if !known && self.entities.len() < MAX_ENTITIES && name.len() <= 100 {
+        let hash = name.len() >= HASH && name.bytes().all(|it| it.is_ascii_hexdigit());
+        if !known && !hash && self.entities.len() < MAX_ENTITIES && name.len() <= 100 {
             self.entities.push((name.to_owned(), kind));
         }
     }
@@ -61,6 +74,22 @@ impl Extract {
         if !from.eq_ignore_ascii_case(to) && self.relations.len() < MAX_ENTITIES {
             self.relations
                 .push((from.to_owned(), to.to_owned(), kind.to_owned()));
+        }
+    }
+
+    fn text(&mut self, text: &str, speaker: Option<&str>) {
+        for sentence in sentences(text) {
+            self.sentence(sentence, speaker);
+        }
+    }
+
+    /// Reads every text of a value, which is no deeper than what is parsed.
+    fn texts(&mut self, value: &Value, speaker: Option<&str>) {
+        match value {
+            Value::String(text) => self.text(text, speaker),
+            Value::Array(items) => items.iter().for_each(|it| self.texts(it, speaker)),
+            Value::Object(members) => members.values().for_each(|it| self.texts(it, speaker)),
+            _ => {}
         }
     }
 

@@ -26,6 +26,18 @@ fn names_are_found_where_they_are_not_just_the_beginning_of_a_sentence() {
     assert_eq!(found, expected);
 }
 
+/// It went wrong: after a file was read, "content", "hash" and the hash itself were concepts.
+#[test]
+fn of_json_the_texts_are_read_and_not_the_names_of_members() {
+    let output = r#"{"content":"Ada Lovelace met Bob.\n","hash":"9852e6a290320926fde1ce5096510aebd80887b57db7ce0eace17103e80ea429","path":"/project/auth/auth.go","total_lines":7}"#;
+    let expected = [
+        named("Ada Lovelace", EntityKind::Name),
+        named("Bob", EntityKind::Name),
+        named("/project/auth/auth.go", EntityKind::File),
+    ];
+    assert_eq!(names(output), expected);
+}
+
 #[test]
 fn identifiers_files_dates_and_quoted_terms_are_found() {
     let found = names(

@@ -24,7 +24,10 @@ pub(crate) struct CapabilityCommand {
 pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
     let create = clap::Command::new("create")
         .about("Make a token with a part of your permissions; it is printed once")
-        .after_help("monas capability create --read-only --task TASK --for 10m")
+        .after_help(
+            "monas capability create --read-only --task TASK --for 10m\n\
+             monas capability create --read-only --session SESSION --for 10m",
+        )
         .args([
             flag(
                 "method",
@@ -37,6 +40,12 @@ pub(crate) fn definition(settings: &[Arg]) -> clap::Command {
                 .action(ArgAction::SetTrue)
                 .help("Allow only operations that change nothing"),
             flag("task", "ID", "Allow only this task"),
+            flag(
+                "session",
+                "ID",
+                "Allow only this session of the chat: its messages, its window, what waits in it",
+            )
+            .conflicts_with("task"),
             flag("for", "TIME", "How long it lasts, as in 10m or 7d").default_value("24h"),
             flag("note", "TEXT", "What it is for, shown in the list"),
         ]);
@@ -106,7 +115,7 @@ fn wanted(matches: &ArgMatches) -> Value {
     if let Some(methods) = matches.get_many::<String>("method") {
         wanted["methods"] = methods.cloned().collect();
     }
-    for name in ["task", "note"] {
+    for name in ["task", "session", "note"] {
         if let Some(given) = text(name) {
             wanted[name] = given.into();
         }
@@ -125,6 +134,9 @@ fn shown(capability: &ListedCapability) -> String {
     }
     if let Some(task) = &capability.task {
         allows.push(format!("task {task}"));
+    }
+    if let Some(session) = &capability.session {
+        allows.push(format!("session {session}"));
     }
     if allows.is_empty() {
         allows.push("everything its lender may".to_owned());

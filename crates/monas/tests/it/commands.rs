@@ -6,7 +6,7 @@ use std::time::Duration;
 use a2a::types::{Message, TaskState};
 
 use crate::living::{client, say, state, words};
-use crate::support::program::{Monas, living};
+use crate::support::program::{Monas, living, run};
 
 #[tokio::test]
 async fn a_command_is_run_after_a_yes_and_cannot_read_the_data_of_the_server() {
@@ -115,6 +115,43 @@ async fn the_word_undo_takes_back_what_the_agent_wrote_also_after_a_restart() {
     assert_eq!(state(&done), TaskState::Completed, "{done:?}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "rain\n");
     server.stop().await;
+}
+
+#[tokio::test]
+async fn the_command_undo_lists_what_agents_changed_and_takes_it_back() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut living(home.path())).await;
+    let file = data(home.path()).join("workspace/notes.md");
+    fs::write(&file, "rain\n").unwrap();
+    let caller = client(&server).await;
+    let undo =
+        async |arguments: &[&str]| run(living(home.path()).arg("undo").args(arguments)).await;
+    let none = undo(&["--list"]).await;
+    assert!(none.stdout.contains("no change"), "{none:?}");
+    let asked = say(&caller, "write \"sun\" into notes.md", None).await;
+    say(&caller, "yes", Some(&asked)).await;
+    let listed = undo(&["--list"]).await.stdout;
+    let (id, rest) = listed.split_once("  ").unwrap();
+    assert!(
+        rest.contains("modified notes.md, by file-write for "),
+        "{listed}"
+    );
+    let undone = undo(&[id]).await;
+    assert!(undone.status.success(), "{undone:?}");
+    assert!(
+        undone.stdout.starts_with("/project/notes.md is as it was"),
+        "{undone:?}"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), "rain\n");
+    let again = undo(&[]).await;
+    assert_eq!(again.status.code(), Some(1), "{again:?}");
+    assert!(again.stderr.contains("no change"), "{again:?}");
+    server.stop().await;
+    let stopped = undo(&[]).await;
+    assert!(
+        stopped.stderr.contains("begin one with `monas`"),
+        "{stopped:?}"
+    );
 }
 
 /// It went wrong: a person was asked to agree to a change of nothing.

@@ -323,6 +323,105 @@ async fn the_documented_sequence_survives_a_kill_while_an_approval_waits() {
     server.stop().await;
 }
 
+/// A server with a model over HTTP.
+fn thinking(home: &Path, model: &Server) -> Command {
+    let mut command = serve(home);
+    command.args(["--model", "openai:small"]);
+    command.env("MONAS_MODEL_URL", format!("{}/v1", model.url()));
+    command.env("MONAS_MODEL_KEY", "none");
+    command
+}
+
+/// A file is written and a test run, each after an approval, with a kill while each of them waits.
+#[tokio::test]
+async fn the_documented_sequence_with_a_model_survives_kills_while_approvals_wait() {
+    let tests = "echo PASS; echo ok project/auth";
+    let script = Scripted::new([
+        Turn::new().reason("First the module.").call(
+            "file-write",
+            json!({ "path": "auth.go", "content": "package auth\n" }),
+        ),
+        Turn::new().call("terminal-run", json!({ "command": tests })),
+        Turn::text("The module is written, and its tests pass."),
+    ]);
+    let model = Server::start(script).await.unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let mut server = Monas::start(&mut thinking(home.path(), &model)).await;
+    let mut window = Window::open(&server).await;
+    window
+        .command("auth", "Please make a module for login")
+        .await;
+    for action in ["file-write", "terminal-run"] {
+        let asked = window.until("approval_request").await;
+        assert_eq!(asked["payload"]["action"], action);
+        let before = window.recorded();
+        server.signal("KILL").await;
+        server.ended().await;
+        server = Monas::start(&mut thinking(home.path(), &model)).await;
+        window = Window::open(&server).await;
+        window.restore("auth", None).await;
+        window.until("session_restored").await;
+        assert_eq!(window.recorded(), before);
+        let request = asked["id"].as_str().unwrap();
+        window.decide(request, "approve").await;
+    }
+    window.until("task_completed").await;
+    let all = window.recorded();
+    let mut expected = SEQUENCE[..7].to_vec();
+    expected.extend([
+        "reasoning",
+        "tool_call",
+        "approval_request",
+        "approval_decided",
+    ]);
+    expected.extend(["tool_result", "response", "task_completed"]);
+    assert_eq!(kinds(&all), expected);
+    let result = &all[11]["payload"];
+    assert_eq!(result["command"], tests, "the exact command");
+    let ended = (&result["output"], &result["exit_code"]);
+    assert_eq!(ended, (&json!("PASS\nok project/auth\n"), &json!(0)));
+    let written = std::fs::read_to_string(home.path().join("files/auth.go")).unwrap();
+    assert_eq!(written, "package auth\n");
+    server.stop().await;
+}
+
+/// It went wrong: nothing was told of such a word, and nothing happened.
+#[tokio::test]
+async fn a_word_that_could_answer_two_questions_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut serve(home.path())).await;
+    let mut window = Window::open(&server).await;
+    let mut waiting = Vec::new();
+    for words in [WRITE, "create other.md with more"] {
+        window.command("two", words).await;
+        waiting.push(window.until("approval_request").await["id"].clone());
+    }
+    let id = window.command("two", "yes").await;
+    let fault = window.until("error").await["payload"]["data"].clone();
+    assert_eq!(fault["in_reply_to"], *id, "{fault}");
+    assert_eq!(fault["code"], "refused", "{fault}");
+    let told = fault["message"].as_str().unwrap();
+    assert!(told.contains("2 questions wait"), "{told}");
+    window.decide(waiting[0].as_str().unwrap(), "reject").await;
+    window.until("approval_decided").await;
+    // With one left it is clear.
+    window.command("two", "yes").await;
+    let decided = window.until("approval_decided").await;
+    assert_eq!(decided["payload"]["data"]["request_id"], waiting[1]);
+    window.until("file_modified").await;
+    window.command("two", "undo").await;
+    let asked = window.until("approval_request").await;
+    window
+        .decide(asked["id"].as_str().unwrap(), "approve")
+        .await;
+    let change = window.until("file_modified").await["payload"]["data"].clone();
+    assert_eq!(
+        (&change["path"], &change["operation"]),
+        (&json!("/project/other.md"), &json!("deleted"))
+    );
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn a_model_streams_what_it_thinks_and_msgpack_is_the_same() {
     let script = Scripted::new([
@@ -336,11 +435,7 @@ async fn a_model_streams_what_it_thinks_and_msgpack_is_the_same() {
     ]);
     let model = Server::start(script).await.unwrap();
     let home = tempfile::tempdir().unwrap();
-    let mut command = serve(home.path());
-    command.args(["--model", "openai:small"]);
-    command.env("MONAS_MODEL_URL", format!("{}/v1", model.url()));
-    command.env("MONAS_MODEL_KEY", "none");
-    let server = Monas::start(&mut command).await;
+    let server = Monas::start(&mut thinking(home.path(), &model)).await;
     let mut window = Window::open_with(&server, Some("msgpack")).await;
     let mut other = Window::open(&server).await;
     other.restore("plan", None).await;

@@ -31,6 +31,8 @@ pub struct UndoOutput {
     pub says: String,
     /// The file, below /project.
     pub path: String,
+    /// What became of it: created, modified, deleted or moved.
+    pub operation: String,
     /// The change that was taken back.
     pub undone: String,
     /// The change that this is: undo takes it back, too.
@@ -67,6 +69,7 @@ impl Undo {
             Ok(UndoOutput {
                 says: format!("{} is as it was before the change.", undone.path),
                 path: undone.path.to_string(),
+                operation: undone.operation.to_owned(),
                 undone: undone.change,
                 change: undone.id,
             })

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use access::{Permission, Principal};
-use agent::{AgentHandle, Approval, Change, Error, EventKind, Grant, Population, Status};
+use agent::{
+    AgentHandle, Approval, Change, EffectId, Error, EventKind, Grant, Population, Record, Status,
+};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
@@ -92,17 +94,18 @@ async fn list(
         let questions = status.questions.iter();
         let questions =
             questions.filter(|it| waiting.may_see_in(&caller, &it.by, &it.conversation));
-        let mut approvals: Vec<WaitingApproval> = approvals.map(shown).collect();
-        let ids = approvals.iter().map(|it| it.id.clone());
-        let ids: Vec<String> = ids.collect();
-        let ids = ids.iter().map(String::as_str).collect();
+        let approvals: Vec<&Approval> = approvals.collect();
+        let ids = approvals.iter().map(|it| it.id).collect();
         let previews = previews(&agent, &ids).await.map_err(failure)?;
-        for approval in &mut approvals {
-            if let Some((preview, event)) = previews.get(&approval.id) {
+        let approvals = approvals.into_iter().map(|it| {
+            let mut approval = shown(it);
+            if let Some((preview, event)) = previews.get(&it.id) {
                 approval.preview = Some(preview.clone());
                 approval.event = Some(*event);
             }
-        }
+            approval
+        });
+        let approvals = approvals.collect();
         Ok(WaitingApprovals {
             agent: agent.id().to_owned(),
             approvals,
@@ -115,12 +118,12 @@ async fn list(
 /// How many records are looked at for one preview, and how many at once. What waits was asked not long ago.
 const LOOK: (u64, u64) = (20_480, 512);
 
-/// What a person was shown of the approvals with these ids, each with the event by which it was asked. It is read from the
-/// journal, backwards.
+/// What a person was shown last of these approvals, each with the event by which it was asked, or asked again because
+/// it would do something else. It is read from the journal, backwards.
 pub(crate) async fn previews(
     agent: &AgentHandle,
-    ids: &BTreeSet<&str>,
-) -> Result<BTreeMap<String, (String, u64)>, Error> {
+    ids: &BTreeSet<EffectId>,
+) -> Result<BTreeMap<EffectId, (String, u64)>, Error> {
     let mut found = BTreeMap::new();
     if ids.is_empty() {
         return Ok(found);
@@ -131,21 +134,32 @@ pub(crate) async fn previews(
     while found.len() < ids.len() && before > 1 && last.saturating_sub(before) < LOOK.0 {
         let after = (before - 1).saturating_sub(LOOK.1);
         let count = usize::try_from(before - 1 - after).unwrap_or_default();
-        for (number, record) in agent.records(after, count).await? {
-            let EventKind::Wanted { shown, .. } = &record.event.what else {
-                continue;
-            };
-            for change in &record.changes {
-                if let Change::Asked { approval } = change
-                    && ids.contains(&*approval.uuid)
-                {
-                    found.insert(approval.uuid.clone(), (shown.clone(), number));
+        for (number, record) in agent.records(after, count).await?.iter().rev() {
+            for (id, shown) in asked_by(record) {
+                if ids.contains(&id) {
+                    found
+                        .entry(id)
+                        .or_insert_with(|| (shown.to_owned(), *number));
                 }
             }
         }
         before = after + 1;
     }
     Ok(found)
+}
+
+/// The approvals that a record asks for, or asks for again, each with what the person is shown.
+pub(crate) fn asked_by(record: &Record) -> impl Iterator<Item = (EffectId, &str)> {
+    let shown = match &record.event.what {
+        EventKind::Wanted { shown, .. } => Some(shown.as_str()),
+        _ => None,
+    };
+    let asked = record.changes.iter().filter_map(|change| match change {
+        Change::Asked { approval } => Some(approval.id),
+        Change::Shown { approval, .. } => Some(*approval),
+        _ => None,
+    });
+    asked.filter_map(move |id| Some((id, shown?)))
 }
 
 pub(super) fn shown(approval: &Approval) -> WaitingApproval {

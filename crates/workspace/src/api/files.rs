@@ -1,8 +1,8 @@
 //! `/api/files`: the files of an agent's project, for people: the tree, a file, a change of it, a search.
 //!
 //! Every path is resolved beneath the folder of the project and cannot leave it (`tools::Project`). A person with
-//! `write_files` writes at once; with `requires_approval` the write is a call of the agent's skill, which waits for the
-//! approval under the id that is given back.
+//! `write_files` writes at once; with `requires_approval` a write or a diff is a call of the agent's skill, which waits for
+//! the approval under the id that is given back.
 
 use std::sync::Arc;
 
@@ -122,8 +122,13 @@ fn refused(error: Error) -> Failure {
         "io" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
+    let field = match error.code() {
+        "does-not-fit" => "diff",
+        "no-change" | "changed-since" => "change",
+        _ => "path",
+    };
     let code = error.code().replace('-', "_");
-    Failure::new(status, &code, &error).with("field", "path".into())
+    Failure::new(status, &code, &error).with("field", field.into())
 }
 
 /// The folder that a query names, or the project.
@@ -258,7 +263,11 @@ async fn put(
         let named = put.agent.as_deref().or_else(|| fields.get("agent"));
         let (agent, project) = files.project(&caller, named).await?;
         if put.requires_approval {
-            return ask(&files, &caller, &agent, &put).await;
+            let mut input = json!({ "path": put.path, "content": put.content });
+            if let Some(seen) = put.seen {
+                input["seen"] = seen.into();
+            }
+            return ask(&files, &caller, &agent, "file-write", input).await;
         }
         on_disk(move || {
             let written = project.write(&path, &put.content, put.seen.as_deref())?;
@@ -277,20 +286,17 @@ async fn put(
     respond(written.await)
 }
 
-/// Has the agent write the file, after an approval.
+/// Has the agent change a file with one of its skills, after an approval.
 async fn ask(
     files: &Files,
     caller: &Caller,
     agent: &AgentHandle,
-    put: &Put,
+    skill: &str,
+    input: Value,
 ) -> Result<Value, Failure> {
     let parts = files.chat.parts();
-    let mut input = json!({ "path": put.path, "content": put.content });
-    if let Some(seen) = &put.seen {
-        input["seen"] = seen.as_str().into();
-    }
     let id = uuid::Uuid::new_v4().to_string();
-    let message = skill::extension::call(id, "file-write", input);
+    let message = skill::extension::call(id, skill, input);
     let request = SendMessageRequest {
         tenant: match parts.rights.is_default(agent.id()) {
             true => String::new(),

@@ -313,11 +313,14 @@ fn attachment(field: &str, value: &Value) -> Result<Attachment, Fault> {
         (None, Some(data)) => {
             use base64::Engine as _;
             let bytes = base64::engine::general_purpose::STANDARD.decode(data);
-            let data = format!("{below}data");
-            Attached::Bytes(bytes.map_err(|it| Fault::new("invalid", &data, it.to_string()))?)
+            let bytes = bytes.map_err(|error| {
+                let right = format!("base64 ({error})");
+                wrong(&format!("{below}data"), &right, &members["data"])
+            });
+            Attached::Bytes(bytes?)
         }
         _ => {
-            let why = "give content (text) or data (base64), and not both";
+            let why = format!("{field} has content (text) or data (base64), one of them");
             return Err(Fault::new("invalid", field, why));
         }
     };

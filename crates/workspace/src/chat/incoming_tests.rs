@@ -50,6 +50,7 @@ fn attachments_are_text_or_bytes() {
     ] {
         let fault = command(&json!({ "command": "hi", "attachments": [attachment] })).unwrap_err();
         assert_eq!(fault.0, field);
+        assert!(fault.1.starts_with(field), "{}", fault.1);
     }
 }
 

@@ -316,6 +316,14 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
     lines.take(64).map(str::to_owned).collect()
 }
 
+/// What was run: the exact command line of a call that runs one, else the call in a line.
+fn command_of(skill: &str, input: &Value) -> String {
+    match input.get("command").and_then(Value::as_str) {
+        Some(command) => command.to_owned(),
+        None => line(skill, input),
+    }
+}
+
 /// A call in a line: the skill, and the field of its input that says most.
 fn line(skill: &str, input: &Value) -> String {
     let field = ["command", "path", "query", "url", "text", "question"]
@@ -420,7 +428,7 @@ fn called(call: Option<&str>, skill: &str, input: &Value, outcome: &Outcome) -> 
     let exit_code = exit_code.unwrap_or_else(|| i64::from(failed));
     let mut result = json!({
         "tool": skill,
-        "command": line(skill, input),
+        "command": command_of(skill, input),
         "output": cut(output),
         "exit_code": exit_code,
         "success": !failed && exit_code == 0,
@@ -446,7 +454,8 @@ fn file_change(skill: &str, input: &Value, output: &Value) -> Option<Value> {
     let is = |name: &str| output.get(name).and_then(Value::as_bool) == Some(true);
     let operation = match skill {
         "file-write" | "file-edit" if is("created") => "created",
-        "file-write" | "file-edit" | "file-undo" => "modified",
+        "file-write" | "file-edit" => "modified",
+        "undo" => output["operation"].as_str().unwrap_or("modified"),
         "file-delete" => "deleted",
         "file-move" => "moved",
         _ => return None,

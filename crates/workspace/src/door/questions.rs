@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ::capnweb::{Error as RpcError, Value};
-use agent::{AgentHandle, ApprovalState, Change, EventKind, Record};
+use agent::{AgentHandle, ApprovalState, Change, EffectId, EventKind, Record};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream, SelectAll};
 use serde_json::{Value as Json, json};
@@ -11,7 +11,7 @@ use skill::QuestionAnswer;
 
 use super::follow::{Callback, Follower, Over};
 use super::workspace::WorkspaceObject;
-use crate::api::approvals::{is_for_in, previews};
+use crate::api::approvals::{asked_by, is_for_in, previews};
 
 /// The next records of an agent, and the rest of them.
 type Records = BoxStream<'static, (usize, Result<Vec<(u64, Record)>, agent::Error>)>;
@@ -36,7 +36,7 @@ pub(super) async fn follow(
     }
     let list = List {
         waiting: vec![Waiting::new(); agents.len()],
-        previews: BTreeMap::new(),
+        previews: vec![BTreeMap::new(); agents.len()],
         agents,
         workspace: workspace.clone(),
     };
@@ -48,8 +48,8 @@ struct List {
     agents: Vec<AgentHandle>,
     /// Questions that wait at each of them.
     waiting: Vec<Waiting>,
-    /// Previews that a person was shown, by the id of the approval, and the event by which it was asked.
-    previews: BTreeMap<String, (String, u64)>,
+    /// What a person was shown last of approvals of each of them, and the event by which it was asked.
+    previews: Vec<BTreeMap<EffectId, (String, u64)>>,
 }
 
 impl List {
@@ -73,7 +73,7 @@ impl List {
                 continue;
             }
             for (number, record) in &next {
-                self.note(*number, record);
+                self.note(at, *number, record);
             }
             let before = self.waiting.get(at).cloned().unwrap_or_default();
             self.look(at).await?;
@@ -99,15 +99,17 @@ impl List {
         let status = agent.status().await.map_err(Over::because)?;
         let caller = self.workspace.caller();
         let mut waiting = Waiting::new();
-        let unseen: BTreeSet<&str> = status
-            .approvals
-            .iter()
-            .map(|it| &*it.uuid)
-            .filter(|it| !self.previews.contains_key(*it))
+        let mut known = self.previews.get_mut(at).map(std::mem::take);
+        let known = known.get_or_insert_default();
+        let pending: BTreeSet<EffectId> = status.approvals.iter().map(|it| it.id).collect();
+        known.retain(|id, _| pending.contains(id));
+        let unseen: BTreeSet<EffectId> = pending
+            .into_iter()
+            .filter(|it| !known.contains_key(it))
             .collect();
         if !unseen.is_empty() {
             let found = previews(agent, &unseen).await.map_err(Over::because)?;
-            self.previews.extend(found);
+            known.extend(found);
         }
         let approvals = status.approvals.iter();
         for it in approvals.filter(|it| is_for_in(caller, &it.by, &it.conversation)) {
@@ -116,7 +118,7 @@ impl List {
                 "conversation": it.conversation, "at": it.at, "until": it.until, "skill": it.skill,
                 "input": it.input, "notes": it.notes,
             });
-            if let Some((preview, event)) = self.previews.get(&it.uuid) {
+            if let Some((preview, event)) = known.get(&it.id) {
                 shown["preview"] = preview.as_str().into();
                 shown["event"] = (*event).into();
             }
@@ -133,25 +135,22 @@ impl List {
         if let Some(of) = self.waiting.get_mut(at) {
             *of = waiting;
         }
+        if let Some(of) = self.previews.get_mut(at) {
+            *of = std::mem::take(known);
+        }
         Ok(())
     }
 
     /// Keeps what a person is shown.
-    fn note(&mut self, number: u64, record: &Record) {
-        let EventKind::Wanted { shown, .. } = &record.event.what else {
-            return;
-        };
-        for change in &record.changes {
-            if let Change::Asked { approval } = change {
-                let preview = (shown.clone(), number);
-                self.previews.insert(approval.uuid.clone(), preview);
-            }
+    fn note(&mut self, at: usize, number: u64, record: &Record) {
+        if let Some(previews) = self.previews.get_mut(at) {
+            let asked = asked_by(record).map(|(id, shown)| (id, (shown.to_owned(), number)));
+            previews.extend(asked);
         }
     }
 
     /// How something that waits no longer was answered.
-    fn answered(&mut self, at: usize, id: &str, was: &Json, records: &[(u64, Record)]) -> Json {
-        self.previews.remove(id);
+    fn answered(&self, at: usize, id: &str, was: &Json, records: &[(u64, Record)]) -> Json {
         let agent = self.agents.get(at).map(AgentHandle::id);
         let task = was["task"].as_str().unwrap_or_default();
         let mut answered = json!({

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::{rest, serve};
+use super::{ask, rest, serve};
 use crate::support::program::Monas;
 
 async fn get(server: &Monas, path: &str) -> (u16, Value) {
@@ -75,6 +75,90 @@ async fn files_are_read_written_and_searched_within_the_project() {
     let ended = tokio::time::timeout(super::SOON, ended).await;
     ended.expect("the file is written");
     assert_eq!(on_disk(), later);
+    server.stop().await;
+}
+
+async fn decide(server: &Monas, id: &Value, decision: &str) {
+    let path = format!("/api/approvals/{}", id.as_str().unwrap());
+    let (status, given) = rest(server, "POST", &path, json!({ "decision": decision })).await;
+    assert_eq!(status, 200, "{given}");
+}
+
+/// Waits until a file of the project has this content.
+async fn becomes(server: &Monas, path: &str, content: &str) {
+    let address = format!("/api/files/content?path={path}");
+    let waited = async {
+        while get(server, &address).await.1["content"] != content {
+            tokio::task::yield_now().await;
+        }
+    };
+    let waited = tokio::time::timeout(super::SOON, waited).await;
+    waited.expect("the file is written");
+}
+
+#[tokio::test]
+async fn a_diff_that_requires_approval_is_applied_after_it() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut serve(home.path())).await;
+    put(&server, json!({ "path": "a.md", "content": "one\ntwo\n" })).await;
+    let diff = "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n one\n-two\n+2\n+3\n";
+    let body = json!({ "path": "/project/a.md", "diff": diff, "requires_approval": true });
+    let post = async |body| rest(&server, "POST", "/api/files/diff", body).await;
+    let (status, asked) = post(body).await;
+    assert_eq!(status, 200, "{asked}");
+    let counts = (&asked["lines_added"], &asked["lines_removed"]);
+    assert_eq!(counts, (&json!(2), &json!(1)), "{asked}");
+    assert_eq!(asked["status"], "pending_approval", "{asked}");
+    let on_disk = || std::fs::read_to_string(home.path().join("files/a.md")).unwrap();
+    assert_eq!(on_disk(), "one\ntwo\n");
+    let (_, waiting) = get(&server, "/api/approvals").await;
+    let preview = waiting["approvals"][0]["preview"].as_str().unwrap();
+    assert!(preview.contains("-two\n+2\n+3\n"), "{preview}");
+    decide(&server, &asked["approval_id"], "approve").await;
+    becomes(&server, "a.md", "one\n2\n3\n").await;
+
+    let (status, refused) = post(json!({ "path": "a.md", "diff": "nonsense" })).await;
+    assert_eq!(
+        (status, &refused["field"]),
+        (409, &json!("diff")),
+        "{refused}"
+    );
+    let refused = ask(&server, "POST", "/api/files/diff", Value::Null).await;
+    let refused: Value = serde_json::from_str(&refused.text).unwrap();
+    let told = (&refused["code"], &refused["field"]);
+    assert_eq!(told, (&json!("not_json"), &Value::Null));
+    server.stop().await;
+}
+
+/// It went wrong: the question was asked again, and the list of what waits still had the first preview under its id.
+#[tokio::test]
+async fn a_file_that_changed_before_the_yes_is_shown_again_as_it_is_now() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Monas::start(&mut serve(home.path())).await;
+    let file = home.path().join("files/a.md");
+    std::fs::write(&file, "first\n").unwrap();
+    let body = json!({ "path": "a.md", "content": "mine\n", "requires_approval": true });
+    let (_, asked) = put(&server, body).await;
+    let id = &asked["approval_id"];
+    std::fs::write(&file, "second\n").unwrap();
+    decide(&server, id, "approve").await;
+    let shown = async {
+        loop {
+            let (_, waiting) = get(&server, "/api/approvals").await;
+            let approval = &waiting["approvals"][0];
+            assert_eq!(&approval["id"], id, "{waiting}");
+            let preview = approval["preview"].as_str().unwrap();
+            if preview.contains("-second") {
+                return preview.contains("-first");
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let shown = tokio::time::timeout(super::SOON, shown).await;
+    assert!(!shown.expect("it is asked again"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "second\n");
+    decide(&server, id, "approve").await;
+    becomes(&server, "a.md", "mine\n").await;
     server.stop().await;
 }
 

@@ -9,9 +9,9 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::history::ChangeKind;
-use tools::{Accepted, Error, FileChange, History, Hunk, ProjectPath, apply};
+use tools::{Accepted, Error, FileChange, History, Hunk, Project, ProjectPath, apply};
 
-use super::{Files, MAX_BODY, number, on_disk, project_of, refused};
+use super::{Files, MAX_BODY, ask, number, on_disk, project_of, refused};
 use crate::api::{Caller, Failure, Fields, read, respond, whole};
 
 /// How many changes a reply has by default, and at most.
@@ -154,6 +154,9 @@ struct Diff {
     /// Nothing is written.
     #[serde(default)]
     preview: bool,
+    /// The agent applies it, after a person agreed.
+    #[serde(default)]
+    requires_approval: bool,
     agent: Option<String>,
 }
 
@@ -168,41 +171,68 @@ async fn diff(
         let diff: Diff = read(&whole(body)?)?;
         let path = ProjectPath::parse(&diff.path).map_err(refused)?;
         let named = diff.agent.as_deref().or_else(|| fields.get("agent"));
-        let (_, project) = files.project(&caller, named).await?;
-        on_disk(move || {
-            let (text, hash) = match project.whole(&path) {
-                Ok(file) => (file.content, file.hash),
-                Err(Error::NotFound(_)) => (String::new(), tools::ABSENT.to_owned()),
-                Err(error) => return Err(error),
-            };
-            if diff.seen.as_ref().is_some_and(|seen| *seen != hash) {
-                return Err(Error::Changed(path));
+        let (agent, project) = files.project(&caller, named).await?;
+        let (waits, preview) = (diff.requires_approval, diff.preview);
+        let mut input = json!({ "path": diff.path, "diff": diff.diff });
+        if let Some(hunks) = &diff.hunks {
+            input["hunks"] = json!(hunks);
+        }
+        if let Some(seen) = &diff.seen {
+            input["seen"] = seen.as_str().into();
+        }
+        let mut reply = on_disk(move || {
+            let (mut reply, content, hash) = diff.patched(&project, &path)?;
+            if preview {
+                reply["content"] = content.into();
+            } else if !waits {
+                // What was read is what is replaced.
+                let written = project.write(&path, &content, Some(&hash))?;
+                reply["hash"] = written.hash.into();
             }
-            let accepted = diff.hunks.map_or(Accepted::All, Accepted::Only);
-            let patched = apply(&text, &diff.diff, &accepted).map_err(|problem| Error::Patch {
-                path: path.clone(),
-                problem,
-            })?;
-            let hunks: Vec<Value> = patched.hunks.iter().map(hunk).collect();
-            let mut reply = json!({
-                "success": true,
-                "path": path.to_string(),
-                "lines_added": patched.lines_added,
-                "lines_removed": patched.lines_removed,
-                "hunks": hunks,
-            });
-            if diff.preview {
-                reply["content"] = patched.content.into();
-                return Ok(reply);
-            }
-            // What was read is what is replaced.
-            let written = project.write(&path, &patched.content, Some(&hash))?;
-            reply["hash"] = written.hash.into();
             Ok(reply)
         })
-        .await
+        .await?;
+        if waits && !preview {
+            let asked = ask(&files, &caller, &agent, "file-edit", input).await?;
+            for (name, value) in asked.as_object().into_iter().flatten() {
+                reply[name] = value.clone();
+            }
+        }
+        Ok(reply)
     };
     respond(applied.await)
+}
+
+impl Diff {
+    /// The reply that says where it fits, the content that it makes of the file, and the hash of what it was applied to.
+    fn patched(
+        self,
+        project: &Project,
+        path: &ProjectPath,
+    ) -> Result<(Value, String, String), Error> {
+        let (text, hash) = match project.whole(path) {
+            Ok(file) => (file.content, file.hash),
+            Err(Error::NotFound(_)) => (String::new(), tools::ABSENT.to_owned()),
+            Err(error) => return Err(error),
+        };
+        if self.seen.is_some_and(|seen| seen != hash) {
+            return Err(Error::Changed(path.clone()));
+        }
+        let accepted = self.hunks.map_or(Accepted::All, Accepted::Only);
+        let patched = apply(&text, &self.diff, &accepted).map_err(|problem| Error::Patch {
+            path: path.clone(),
+            problem,
+        })?;
+        let hunks: Vec<Value> = patched.hunks.iter().map(hunk).collect();
+        let reply = json!({
+            "success": true,
+            "path": path.to_string(),
+            "lines_added": patched.lines_added,
+            "lines_removed": patched.lines_removed,
+            "hunks": hunks,
+        });
+        Ok((reply, patched.content, hash))
+    }
 }
 
 /// The outcome for a hunk.

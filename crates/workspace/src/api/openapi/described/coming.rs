@@ -200,7 +200,8 @@ pub(super) fn things(verb: &str, path: &str) -> Option<Described> {
             ],
         ),
         ("POST", "/api/files/diff") => json(
-            "Applies a unified diff to a file, whole or in parts; with preview, only says what it would do.",
+            "Applies a unified diff to a file, whole or in parts: at once, or by the agent after an approval; with preview, only \
+             says what it would do.",
             &[AGENT],
             &[
                 ("path!", "string"),
@@ -208,14 +209,20 @@ pub(super) fn things(verb: &str, path: &str) -> Option<Described> {
                 ("hunks", "integers"),
                 ("seen", "string"),
                 ("preview", "boolean"),
+                ("requires_approval", "boolean"),
                 ("agent", "string"),
             ],
             &[
                 ("success!", "boolean"),
                 ("path!", "string"),
+                ("lines_added!", "integer"),
+                ("lines_removed!", "integer"),
                 ("content", "string"),
                 ("hash", "string"),
                 ("hunks!", "objects"),
+                ("status", "pending_approval|written"),
+                ("approval_id", "string"),
+                ("task_id", "string"),
             ],
         ),
         ("GET", "/api/model") => json("The model that answers.", &[], &[], MODEL),
