@@ -11,7 +11,6 @@ use a2a::types::{AgentCapabilities, AgentCard, Message, Role, Task, TaskId};
 use access::Principal;
 use futures_core::future::BoxFuture;
 
-use crate::event::TurnId;
 use crate::manifest::Manifest;
 use skill::{Context, DefinitionError, Entry, Grants, Outcome, Registry, SkillError, extension};
 
@@ -21,7 +20,7 @@ use crate::handle::AgentHandle;
 use crate::mode::{self, ChosenMode};
 use crate::population::{Parts, Population};
 use crate::turn;
-use crate::waiting;
+use crate::waiting::{self, Waits};
 
 /// What an agent is given when it is made, besides what its manifest says.
 #[derive(Clone)]
@@ -276,9 +275,9 @@ impl a2a::server::Agent for Agent {
         let agent = self.inner.handle.get().filter(|_| answers).cloned();
         let (caller, conversation) = (caller.to_string(), message.context_id.clone());
         Box::pin(async move {
-            let mut waiting = agent?.waiting_in(caller, conversation).await;
-            let only = waiting.pop().filter(|_| waiting.is_empty());
-            only.map(|(task, _)| TaskId::from(task.as_str()))
+            let waiting = agent?.waiting_in(caller, conversation).await;
+            let asked = waiting::answered_by_next(&waiting);
+            asked.map(|it| TaskId::from(it.task.as_str()))
         })
     }
 
@@ -395,7 +394,7 @@ impl Inner {
     }
 
     /// The questions of which a message could answer each, if it reads as an answer, names no task and several wait.
-    async fn unclear_answer(&self, turn: &Turn) -> Option<Vec<(TurnId, String)>> {
+    async fn unclear_answer(&self, turn: &Turn) -> Option<Vec<Waits>> {
         let message = turn.message();
         let answers = turn.task().is_none()
             && extension::skill(message).is_none()
@@ -403,7 +402,9 @@ impl Inner {
         let agent = self.handle.get().filter(|_| answers)?;
         let caller = turn.caller().to_string();
         let waiting = agent.waiting_in(caller, turn.context_id().to_string());
-        Some(waiting.await).filter(|it| it.len() > 1)
+        let waiting = waiting.await;
+        let unclear = waiting.len() > 1 && waiting::answered_by_next(&waiting).is_none();
+        unclear.then_some(waiting)
     }
 
     async fn work(&self, turn: Turn, work: Work, first: &Message) -> Result<(), Failure> {
