@@ -1,4 +1,4 @@
-//! What can go wrong in one of the project's commands.
+//! The errors of the project's commands.
 
 use std::io;
 use std::process::ExitStatus;

@@ -1,4 +1,4 @@
-//! What a lock file says is read right.
+//! The contents of lock files are read right.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a wire has no place for, as two tables: what cannot be asked over it, and what it cannot show. It is left
+//! The limits of each wire, as two tables: what cannot be asked over it, and what it cannot show. It is left
 //! out on both sides of a comparison, and nothing else is.
 
 use a2a::client::Version;
@@ -117,7 +117,7 @@ pub const UNSHOWN: &[Projection] = &[
     },
 ];
 
-/// What came of a step, as far as it can be seen over a wire.
+/// The outcome of a step, as far as it can be seen over a wire.
 pub(crate) fn apply(wire: Wire, entry: &Entry) -> Vec<Value> {
     let mut seen = entry.seen.clone();
     for projection in UNSHOWN.iter().filter(|projection| (projection.over)(wire)) {

@@ -178,7 +178,7 @@ pub enum With {
     Data,
 }
 
-/// Which tasks are listed.
+/// The tasks that are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
     /// Those in the context of this task.

@@ -1,4 +1,4 @@
-//! What the clients of a run saw, in order.
+//! Events that the clients of a run saw, in order.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What conformance suites expect of an agent, as a list: how a message begins, and what follows.
+//! The expectations of conformance suites, as a list: how a message begins, and what follows.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a call, and how each binding says so.
+//! The errors of a call, and how each binding says so.
 //!
 //! This is the only place that knows codes. A binding asks for [`Error::code`] and
 //! [`Error::details`] and prints them in its own form.

@@ -1,4 +1,4 @@
-//! What an agent server does: one method for each operation, the same for all bindings.
+//! The operations of an agent server: one method for each operation, the same for all bindings.
 
 use std::time::SystemTime;
 

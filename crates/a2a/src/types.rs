@@ -17,7 +17,7 @@
 //! # Ok::<(), a2a::types::DecodeError>(())
 //! ```
 //!
-//! What the receiver of any message must know about these types:
+//! Notes on these types for the receiver of any message:
 //! - Field names are those of the protocol's own definition; what it calls `optional`, and every field that
 //!   holds a message, is an `Option`. A plain number, string or boolean that is zero, empty or false counts
 //!   as not given.

@@ -1,4 +1,4 @@
-//! What a webhook is sent, in which words, and the proof of who sent it.
+//! The body of a webhook, its words, and the proof of its sender.
 //!
 //! Each delivery has an id that stays the same when it is tried again, so that a receiver can tell what it
 //! has seen. Where a webhook was registered with a secret, a delivery is signed as [Standard Webhooks] lays

@@ -1,4 +1,4 @@
-//! What it costs to find out who calls: `cargo bench -p access --bench credentials`.
+//! The cost of finding out who calls: `cargo bench -p access --bench credentials`.
 //!
 //! For each kind of credential the processor time of `Door::admit` and of `Rule::check` together: once with the same credential
 //! again and again, and once with a new token in every call, beside the bare verification of the same signatures with the

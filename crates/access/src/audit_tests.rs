@@ -1,4 +1,4 @@
-//! What shows in a chain.
+//! Faults that show in a chain.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is counted for a call, a caller and an agent, and who is told.
+//! Counters of a call, a caller and an agent, and who is told.
 
 use super::*;
 

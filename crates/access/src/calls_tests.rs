@@ -1,4 +1,4 @@
-//! What is taken from a request, and that every call has one end.
+//! Data that is taken from a request, and that every call has one end.
 
 use std::sync::Mutex;
 

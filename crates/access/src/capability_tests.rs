@@ -1,4 +1,4 @@
-//! What is lent is never more than its lender has, and ends when it is told to.
+//! A lent right is never more than its lender has, and ends when it is told to.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

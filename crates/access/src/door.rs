@@ -1,4 +1,4 @@
-//! Which callers are admitted, and what the others are told.
+//! The callers that are admitted, and what the others are told.
 //!
 //! - `holder`: how a caller is found by each kind of credential
 //! - `refusal`: what is wrong with credentials, and which would be accepted

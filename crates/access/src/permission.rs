@@ -1,4 +1,4 @@
-//! What a caller may do: permissions, the roles made of them, and the bounds of a credential that was lent.
+//! The rights of a caller: permissions, the roles made of them, and the bounds of a credential that was lent.
 
 use std::fmt;
 use std::str::FromStr;

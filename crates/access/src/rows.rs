@@ -1,4 +1,4 @@
-//! What the tables of this crate have in common: reading all rows, times, and the last use of an entry.
+//! The common part of this crate's tables: reading all rows, times, and the last use of an entry.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};

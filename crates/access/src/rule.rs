@@ -1,4 +1,4 @@
-//! What an operation needs of its caller, and the one check that decides it.
+//! The rule of an operation for its caller, and the one check that decides it.
 
 use crate::door::Refusal;
 use crate::permission::Permission;

@@ -141,7 +141,7 @@ fn times_are_checked_and_what_is_too_old_is_forgotten() {
     assert_eq!(seen.len(), 1);
 }
 
-/// What is wrong with a signature that has this list.
+/// The fault of a signature that has this list.
 fn complaint(input: &str) -> SignatureFault {
     let (_, signatures) = ada();
     let (mut head, ()) = Request::get(URL).body(()).unwrap().into_parts();

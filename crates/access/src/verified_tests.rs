@@ -1,4 +1,4 @@
-//! What is remembered of verified tokens saves time and changes no answer.
+//! The cache of verified tokens saves time and changes no answer.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! What an agent costs: `cargo bench -p agent --bench turns`.
+//! The cost of an agent: `cargo bench -p agent --bench turns`.
 //!
 //! CPU of a turn of the rules planner, events folded in a second, the time to wake, and bytes of an agent that sleeps.
 #![expect(clippy::print_stdout, reason = "it prints what it measures")]

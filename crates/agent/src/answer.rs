@@ -66,8 +66,11 @@ const BESIDE: &[&str] = &[
     "please", "thanks", "thank", "you", "i", "me", "it", "that", "this", "is", "s", "do", "go",
     "ahead", "on", "then", "now", "just", "with", "by", "all", "means", "good", "great", "very",
     "for", "once", "can", "may", "so", "right", "of", "course", "sounds", "looks", "and", "well",
-    "ok",
+    "ok", "cool", "perfect", "nice",
 ];
+
+/// Signs that agree, and signs that refuse.
+const SIGNS: (&[char], &[char]) = (&['👍', '✅', '👌'], &['👎', '❌', '🚫']);
 
 /// How a refusal begins.
 const NO: &[&str] = &[
@@ -98,7 +101,7 @@ const NO: &[&str] = &[
     "better not",
 ];
 
-/// What may follow a refusal without a comma: `no because ...`, `stop it`. Any other word makes it another sentence, such as
+/// Words that may follow a refusal without a comma: `no because ...`, `stop it`. Any other word makes it another sentence, such as
 /// `no files were found`.
 const AFTER_NO: &[&str] = &[
     "because", "since", "as", "thanks", "thank", "please", "sorry", "i", "it", "that", "this",
@@ -110,9 +113,28 @@ const CLEAR_NO: &[&str] = &[
     "nope", "nah", "don't", "dont", "do not", "please", "not now", "rather", "better",
 ];
 
+/// Verbs after `don't` with which a sentence is no refusal: `don't forget to call Bob` asks for something else.
+const NO_REFUSAL: &[&str] = &[
+    "forget",
+    "remember",
+    "remind",
+    "worry",
+    "mind",
+    "know",
+    "understand",
+    "you",
+    "we",
+];
+
 /// Whether what follows the words of a refusal is a reason, or nothing.
 fn is_refusal(lower: &str, rest: &str) -> bool {
     let clear = CLEAR_NO.iter().any(|it| lower.starts_with(it));
+    let asks_else = words(rest)
+        .next()
+        .is_some_and(|it| NO_REFUSAL.contains(&it));
+    if asks_else && lower.starts_with("do") && rest.starts_with(' ') {
+        return false;
+    }
     let ends = !rest
         .trim_start_matches(' ')
         .starts_with(char::is_alphanumeric);
@@ -120,12 +142,13 @@ fn is_refusal(lower: &str, rest: &str) -> bool {
     clear || ends || follows
 }
 
-/// What a text says to a question that takes a yes, if it says that. Only a text that agrees and says nothing else is a
+/// The reading of a text as an answer to a question that takes a yes, if it says that. Only a text that agrees and says nothing else is a
 /// yes; a refusal may have a reason.
 pub(crate) fn reading(text: &str) -> Option<Reading> {
     let text = text.trim().replace('\u{2019}', "'");
     let lower = text.to_lowercase();
-    for begin in ["modify", "change it to", "edit"] {
+    // `edit notes.md` is a request of its own, so `edit` begins no answer.
+    for begin in ["modify", "change it to"] {
         if let Some(rest) = after(&lower, begin) {
             let rest = text.get(text.len() - rest.len()..).unwrap_or_default();
             return Some(Reading::Modify(
@@ -134,6 +157,9 @@ pub(crate) fn reading(text: &str) -> Option<Reading> {
         }
     }
     let words: Vec<&str> = words(&lower).collect();
+    if words.is_empty() {
+        return sign(&text);
+    }
     let asks = lower.contains('?');
     if words.first() == Some(&"session") && words.len() <= 4 && !asks {
         return Some(Reading::Session);
@@ -158,6 +184,17 @@ pub(crate) fn reading(text: &str) -> Option<Reading> {
         && !whole.contains(" by all means ");
     let plain = words.len() <= 12 && words.iter().all(single);
     (agrees && plain && !all && !asks).then_some(Reading::Yes)
+}
+
+/// The reading of a sign without words, such as a thumb.
+fn sign(text: &str) -> Option<Reading> {
+    let first = text.chars().next()?;
+    let (agrees, refuses) = (SIGNS.0.contains(&first), SIGNS.1.contains(&first));
+    match () {
+        () if agrees && !text.contains('?') => Some(Reading::Yes),
+        () if refuses => Some(Reading::No(String::new())),
+        () => None,
+    }
 }
 
 /// Whether a text agrees to what was asked.
@@ -201,14 +238,14 @@ pub(crate) fn read(question: &Question, message: &Message) -> Result<QuestionAns
     question.read(&said)
 }
 
-/// What a person is told whose words decide nothing about a call.
+/// The reply to words that decide nothing about a call.
 fn unclear() -> Fault {
     let problem = "answer yes or no, or modify and the input to use instead; for example: yes, or \"no, because it is \
                    late\", or {\"decision\": \"approve\"}";
     Fault::new("", problem)
 }
 
-/// What follows a word or some words at the beginning of a text.
+/// The text after a word or some words at the beginning of a text.
 fn after<'a>(text: &'a str, begin: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(begin)?;
     let ends = !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '\'');

@@ -23,6 +23,9 @@ fn a_yes_is_a_yes_and_nothing_else() {
         "I agree",
         "all right then",
         "Sure thanks",
+        "ok cool",
+        "👍",
+        "👍🏽 ",
     ];
     for text in agreed {
         assert_eq!(reading(text), Some(Reading::Yes), "{text}");
@@ -48,6 +51,13 @@ fn a_yes_is_a_yes_and_nothing_else() {
         "no files were found yesterday, list them",
         "no idea",
         "stop the other server",
+        "👍?",
+        // They went wrong: the waiting call was done with these words as its input, or cancelled.
+        "edit notes.md so that it says hi",
+        "edit a.txt",
+        "don't forget to call Bob",
+        "do not remind me of it",
+        "don't you know that?",
     ];
     for text in unclear {
         assert_eq!(reading(text), None, "{text}");
@@ -65,6 +75,8 @@ fn a_no_may_have_a_reason() {
     assert_eq!(no("no, because I like it"), "because I like it");
     assert_eq!(no("Don\u{2019}t: it is mine"), "it is mine");
     assert_eq!(no("please don't"), "");
+    assert_eq!(no("don't write that file"), "write that file");
+    assert_eq!(no("👎"), "");
     assert_eq!(no("reject - wrong file"), "wrong file");
     assert_eq!(reading("nothing"), None);
     assert_eq!(reading("notes.md"), None);

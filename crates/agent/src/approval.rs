@@ -1,4 +1,4 @@
-//! What a person agrees to: calls that wait, decisions about them, and grants that are remembered.
+//! Approvals of a person: calls that wait, decisions about them, and grants that are remembered.
 
 use memory::Millis;
 use serde::{Deserialize, Serialize};

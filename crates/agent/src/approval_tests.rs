@@ -21,7 +21,7 @@ struct World {
     added: Vec<String>,
     /// The last verdict on each call.
     told: [Told; 2],
-    /// Which calls were made, and with what.
+    /// The calls that were made, and with what.
     made: [Option<String>; 2],
     /// Which calls a person has agreed to: themselves, or by a decision that counts for others.
     agreed: [bool; 2],

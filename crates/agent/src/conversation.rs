@@ -1,4 +1,4 @@
-//! What was said last, for each caller and conversation. A conversation belongs to the caller who holds it: the same
+//! The last messages of each caller and conversation. A conversation belongs to the caller who holds it: the same
 //! context id of another caller is another conversation.
 
 use std::collections::BTreeMap;

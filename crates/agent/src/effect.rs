@@ -1,4 +1,4 @@
-//! What an agent wants done: effects, the instructions of a step to its actor, and verdicts about calls. What comes of an
+//! The wishes of an agent: effects, the instructions of a step to its actor, and verdicts about calls. What comes of an
 //! effect comes back as an event.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What can go wrong with an agent.
+//! The errors of an agent, as one enum.
 
 use crate::law::Refused;
 

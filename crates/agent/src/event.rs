@@ -1,4 +1,4 @@
-//! What an agent perceives. Events come in, effects go out (`effect`).
+//! Events that an agent perceives. Events come in, effects go out (`effect`).
 
 use memory::Millis;
 use serde::{Deserialize, Serialize};

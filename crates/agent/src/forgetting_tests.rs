@@ -1,4 +1,4 @@
-//! What is taken out of records, and what stays.
+//! Parts that are taken out of records, and parts that stay.
 
 use serde_json::{Value, json};
 

@@ -140,7 +140,7 @@ impl Gate {
         }
     }
 
-    /// What an approval depends on besides the law.
+    /// The conditions of an approval besides the law.
     fn facts(&self, definition: &Definition) -> CallFacts {
         let traits = &definition.traits;
         CallFacts {

@@ -121,7 +121,7 @@ pub use portrait::{Endings, Noted, Peer, Portrait, ProcedureUse, SkillUse};
 pub use reading::{JournalFollow, ShownPrompt};
 pub use revision::{Figures, ProposalState, ProposalView, ProposedLaw, Test};
 pub use served::{Agent, AlreadyStarted, CreateError, OnClose, Options};
-pub use skills::ask_agent;
+pub use skills::{YES_OR_NO, ask_agent};
 pub use step::{AgentState, Step, step};
 pub use telling::{Moment, MomentKind, Owner, PlannedCall, Telling, Watch, Watched};
 pub use turn::{DEPTH, NOTE, OWN, PERSON, PRIORITY, principal};

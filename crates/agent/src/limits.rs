@@ -1,4 +1,4 @@
-//! What is bounded, and by how much.
+//! The limits, each with its bound.
 
 /// The most decisions of one caller that count for later calls; the oldest are given up first.
 pub const GRANTS_EACH: usize = 64;
@@ -51,10 +51,10 @@ pub const REQUEST: usize = 64 * 1024;
 /// What a sender wants to be shown with its message again, in bytes of JSON. What is longer is not kept.
 pub const NOTE: usize = 8 * 1024;
 
-/// What is kept of how a model came to an answer, in bytes.
+/// The most that is kept of a model's reasoning, in bytes.
 pub const REASONING: usize = 8 * 1024;
 
-/// What of a skill's output is kept in mind, in bytes.
+/// The most of a skill's output that is kept in mind, in bytes.
 pub const OUTPUT: usize = 16 * 1024;
 
 /// How many letters may wait for an agent that is awake.

@@ -1,4 +1,4 @@
-//! What an agent is, as a file says it (`agents/NAME.toml`).
+//! The description of an agent in a file (`agents/NAME.toml`).
 
 use std::collections::BTreeMap;
 

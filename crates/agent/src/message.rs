@@ -1,4 +1,4 @@
-//! What agents write to each other: typed, with where it comes from, in data parts of A2A messages.
+//! Letters that agents write to each other: typed, with where it comes from, in data parts of A2A messages.
 
 use a2a::types::{Content, Message, Part, Struct};
 use memory::Millis;

@@ -104,7 +104,7 @@ pub(crate) fn declared(manifest: &Manifest) -> Option<AgentExtension> {
     })
 }
 
-/// What is wrong with the modes of a manifest, if anything is.
+/// The fault of a manifest's modes, if there is one.
 pub(crate) fn problem(manifest: &Manifest) -> Option<String> {
     if manifest.modes.len() > MODES {
         return Some(format!("an agent has at most {MODES} modes"));

@@ -2,7 +2,7 @@
 //!
 //! The gate itself is [`revise::Gate`], a pure state machine that is part of the agent's state. Everything that happens to
 //! it is an event of the agent, so that a restart finds a proposal where it was, with the old law in force or the new one.
-//! What takes long, the test of a proposal, is done outside of the steps: [`AgentHandle::measure`] reads the journal,
+//! The test of a proposal takes long, and is done outside of the steps: [`AgentHandle::measure`] reads the journal,
 //! replays the episodes, and tells the agent what came of it. A result that comes twice counts once.
 //!
 //! Layout: `check` is what a law may become by a proposal; `episode` is what an episode is worth; `replay` does an episode

@@ -20,6 +20,7 @@ use crate::handle::AgentHandle;
 use crate::mode::{self, ChosenMode};
 use crate::population::{Parts, Population};
 use crate::turn;
+use crate::waiting;
 
 /// What an agent is given when it is made, besides what its manifest says.
 #[derive(Clone)]
@@ -274,9 +275,9 @@ impl a2a::server::Agent for Agent {
         let agent = self.inner.handle.get().filter(|_| answers).cloned();
         let (caller, conversation) = (caller.to_string(), message.context_id.clone());
         Box::pin(async move {
-            let mut waiting = agent?.waiting_in(caller, conversation).await;
-            let only = waiting.pop().filter(|_| waiting.is_empty());
-            only.map(|(task, _)| TaskId::from(task.as_str()))
+            let waiting = agent?.waiting_in(caller, conversation).await;
+            let asked = waiting::answered_by_next(&waiting);
+            asked.map(|it| TaskId::from(it.task.as_str()))
         })
     }
 
@@ -392,7 +393,7 @@ impl Inner {
         }
     }
 
-    /// What is said to a message that could answer each of several questions, if it names no task.
+    /// The reply to a message that could answer each of several questions, if it names no task.
     async fn unclear_answer(&self, turn: &Turn) -> Option<String> {
         let message = turn.message();
         let is_free = turn.task().is_none() && extension::skill(message).is_none();

@@ -50,8 +50,12 @@ pub fn ask_agent(agent: &AgentHandle, others: Vec<String>) -> Registry {
     Registry::new().with(asking).expect("it is one")
 }
 
-/// Asks the caller something that takes a yes or no.
-async fn agrees(ctx: &Context, question: String) -> Result<bool, SkillError> {
+/// How a question ends that takes a yes or no.
+pub const YES_OR_NO: &str = "Answer yes or no.";
+
+/// Asks the caller something that takes a yes or no. [`YES_OR_NO`] is added to the question.
+async fn agrees(ctx: &Context, mut question: String) -> Result<bool, SkillError> {
+    question.push_str(YES_OR_NO);
     let form = json!({
         "type": "object",
         "properties": { "answer": { "type": "string", "description": "Yes or no." } },

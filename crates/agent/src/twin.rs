@@ -1,4 +1,4 @@
-//! What tells agents apart: rules, skills, objectives and views of memory, by what they mean. Names, descriptions, the
+//! The difference between agents: rules, skills, objectives and views of memory, by what they mean. Names, descriptions, the
 //! order of lists, capitals, blanks and punctuation make no difference.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What waits for a person: calls that need an approval, and questions of skills, of tool servers, of other agents and of the
+//! Questions that wait for a person: calls that need an approval, and questions of skills, of tool servers, of other agents and of the
 //! agent itself. It is listed for the caller who is asked, and can be answered by its id without naming a task.
 
 use a2a::types::{Message, Part, Role, TaskId};
@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::event::{Effect, TurnId};
 use crate::handle::AgentHandle;
+use crate::skills::YES_OR_NO;
 use crate::text;
 use crate::turn::is_principal;
 
@@ -72,35 +73,69 @@ impl Context {
     }
 
     /// The tasks of a caller in a conversation that wait for a person, each with what it asks.
-    pub(crate) fn waiting_in(&self, caller: &str, conversation: &str) -> Vec<(TurnId, String)> {
+    pub(crate) fn waiting_in(&self, caller: &str, conversation: &str) -> Vec<Waits> {
         let approvals = self.pending().into_iter();
         let approvals = approvals.filter(|it| it.by == caller && it.conversation == conversation);
-        let approvals = approvals.map(|it| (it.turn.clone(), asks_of(it)));
+        let approvals = approvals.map(|it| Waits {
+            task: it.turn.clone(),
+            asks: asks_of(it),
+            at: it.at,
+            is_offer: false,
+        });
         let questions = self.waiting_questions().into_iter();
         let questions = questions.filter(|it| it.by == caller && it.conversation == conversation);
-        let mut waiting: Vec<_> = approvals
-            .chain(questions.map(|it| (it.task, it.question)))
-            .collect();
+        let questions = questions.map(|it| Waits {
+            is_offer: is_offer(&it.question),
+            task: it.task,
+            asks: it.question,
+            at: it.at,
+        });
+        let mut waiting: Vec<_> = approvals.chain(questions).collect();
         waiting.sort();
-        waiting.dedup_by(|one, other| one.0 == other.0);
+        waiting.dedup_by(|one, other| one.task == other.task);
         waiting
     }
 }
 
-/// What an approval asks, in a line.
+/// A task that waits for a person, and what it asks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Waits {
+    pub(crate) task: TurnId,
+    pub(crate) asks: String,
+    pub(crate) at: Millis,
+    /// A person may leave it without an answer and lose nothing.
+    pub(crate) is_offer: bool,
+}
+
+/// The task that an answer without a task id is for: the one that asked last, unless two or more wait that are no offers. Offers,
+/// such as "Shall I remember that?", are left without an answer by people who talk on, and must not make every
+/// later yes unclear.
+pub(crate) fn answered_by_next(waiting: &[Waits]) -> Option<&Waits> {
+    let firm = waiting.iter().filter(|it| !it.is_offer).count();
+    let last = waiting.iter().max_by_key(|it| it.at)?;
+    let alone = waiting.iter().filter(|it| it.at == last.at).count() == 1;
+    (firm < 2 && alone).then_some(last)
+}
+
+/// Whether a question is an offer of the agent itself. The words of others are behind `asks:`.
+fn is_offer(question: &str) -> bool {
+    question.ends_with(YES_OR_NO) && !question.contains(" asks:")
+}
+
+/// The question of an approval, in a line.
 fn asks_of(approval: &Approval) -> String {
     let example = approval::example(&approval.input);
     format!("May I call {} with {example}?", approval.skill)
 }
 
-/// What is said to an answer that could be one to several questions.
-fn which_of(waiting: &[(TurnId, String)]) -> String {
+/// The reply to an answer that could be one to several questions.
+fn which_of(waiting: &[Waits]) -> String {
     let mut text = format!(
         "{} questions wait in this conversation, and the message does not say which one it answers:",
         waiting.len()
     );
-    for (task, question) in waiting {
-        let line = question.lines().next().unwrap_or_default();
+    for Waits { task, asks, .. } in waiting {
+        let line = asks.lines().next().unwrap_or_default();
         text.push_str(&format!("\n- task {task}: {}", text::bounded(line, 300)));
     }
     text.push_str(
@@ -123,8 +158,8 @@ fn scope_of(place: &str) -> &str {
     place.rsplit_once('/').map_or("", |(scope, _)| scope)
 }
 
-/// What an id stands for.
-struct Waits {
+/// The approval or question that has an id.
+struct Identified {
     /// It is answered with a decision about a call.
     approval: bool,
     /// The caller who is asked.
@@ -141,7 +176,7 @@ impl AgentHandle {
         let found = self.look(move |state, _| {
             let context = state.context();
             let mut approvals = context.pending().into_iter();
-            let approval = approvals.find(|it| it.uuid == wanted).map(|it| Waits {
+            let approval = approvals.find(|it| it.uuid == wanted).map(|it| Identified {
                 approval: true,
                 by: it.by.clone(),
                 task: it.turn.clone(),
@@ -149,7 +184,7 @@ impl AgentHandle {
             approval.or_else(|| {
                 let mut questions = context.waiting_questions().into_iter();
                 let question = questions.find(|it| it.id == wanted)?;
-                Some(Waits {
+                Some(Identified {
                     approval: false,
                     by: question.by,
                     task: question.task,
@@ -212,15 +247,12 @@ impl AgentHandle {
         }
         let waiting = self.waiting_in(caller.to_owned(), conversation.to_owned());
         let waiting = waiting.await;
-        (waiting.len() > 1).then(|| which_of(&waiting))
+        let unclear = waiting.len() > 1 && answered_by_next(&waiting).is_none();
+        unclear.then(|| which_of(&waiting))
     }
 
     /// The tasks of a caller in a conversation that wait for a person, each with what it asks.
-    pub(crate) async fn waiting_in(
-        &self,
-        caller: String,
-        conversation: String,
-    ) -> Vec<(TurnId, String)> {
+    pub(crate) async fn waiting_in(&self, caller: String, conversation: String) -> Vec<Waits> {
         let waits = self.look(move |state, _| state.context().waiting_in(&caller, &conversation));
         waits.await.unwrap_or_default()
     }
@@ -241,4 +273,44 @@ fn check(message: &Message) -> Result<(), Error> {
         let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
         Error::Answer(faults.join("; "))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Waits, answered_by_next, is_offer};
+
+    fn waits(task: &str, at: i64, is_offer: bool) -> Waits {
+        Waits {
+            task: task.into(),
+            asks: String::new(),
+            at,
+            is_offer,
+        }
+    }
+
+    #[test]
+    fn the_next_answer_is_for_the_last_question_unless_two_calls_wait() {
+        let next = |waiting: &[Waits]| answered_by_next(waiting).map(|it| it.task.to_string());
+        let (offer, later) = (waits("offer", 1, true), waits("later", 2, true));
+        let (call, other) = (waits("call", 3, false), waits("other", 4, false));
+        assert_eq!(next(&[]), None);
+        assert_eq!(next(&[offer.clone(), later.clone()]), Some("later".into()));
+        assert_eq!(
+            next(&[offer.clone(), call.clone(), later]),
+            Some("call".into())
+        );
+        assert_eq!(next(&[call.clone(), other, offer.clone()]), None);
+        assert_eq!(next(&[offer.clone(), waits("same", 1, true)]), None);
+    }
+
+    #[test]
+    fn words_of_others_are_no_offer() {
+        assert!(is_offer(
+            "Shall I remember that? “I am Ada” Answer yes or no."
+        ));
+        assert!(!is_offer(
+            "The tool server files asks:\n> Answer yes or no."
+        ));
+        assert!(!is_offer("May I call file-write?"));
+    }
 }

@@ -542,7 +542,7 @@ fn decider(name: String, record: &Record) -> String {
     }
 }
 
-/// What came of a call, in words.
+/// The outcome of a call, in words.
 fn came(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Gave(output) => {

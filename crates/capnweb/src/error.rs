@@ -1,4 +1,4 @@
-//! What goes wrong, in the one form that also travels: a JavaScript error with a class, a message
+//! Errors, in the one form that also travels: a JavaScript error with a class, a message
 //! and properties.
 
 use std::fmt;

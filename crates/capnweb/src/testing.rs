@@ -1,4 +1,4 @@
-//! What the unit tests of a session share: two joined sessions, a raw peer, and a target to call.
+//! The common parts of a session's unit tests: two joined sessions, a raw peer, and a target to call.
 
 use std::collections::HashMap;
 use std::future::IntoFuture;

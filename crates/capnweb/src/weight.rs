@@ -126,7 +126,7 @@ pub fn census(json: &[u8]) -> Census {
     census
 }
 
-/// What follows the string whose first quote was read.
+/// The text after the string whose first quote was read.
 fn behind_string(text: &[u8]) -> &[u8] {
     let mut rest = text;
     loop {

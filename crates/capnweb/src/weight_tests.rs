@@ -1,4 +1,4 @@
-//! What is counted, and what is refused for it.
+//! Counters, and refusals because of them.
 
 use proptest::prelude::*;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What comes back, read whole within a limit or chunk by chunk.
+//! A reply's body, read whole within a limit or chunk by chunk.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};

@@ -66,7 +66,7 @@ pub(crate) struct Shared {
     http2: Arc<ClientConfig>,
     pub(crate) proxies: Proxies,
     resolver: Arc<dyn Resolve>,
-    /// Which addresses may be dialed; `None` when all may.
+    /// The addresses that may be dialed; `None` when all may.
     allows: Option<fn(IpAddr) -> bool>,
     connect_time: Duration,
 }
@@ -152,7 +152,7 @@ impl Default for Dialer {
     }
 }
 
-/// Which addresses may be dialed; `None` when all may.
+/// The addresses that may be dialed; `None` when all may.
 fn rule(reach: Reach) -> Option<fn(IpAddr) -> bool> {
     match reach {
         Reach::Any => None,

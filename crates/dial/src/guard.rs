@@ -1,4 +1,4 @@
-//! Which addresses may be reached: the guard against server-side request forgery (SSRF).
+//! The addresses that may be reached: the guard against server-side request forgery (SSRF).
 //!
 //! An address that a stranger chose, such as that of a webhook, must not lead into the network of the server. A check
 //! of the URL cannot see to that: a public name can resolve to a private address, and to a different one a moment

@@ -1,4 +1,4 @@
-//! What a dialer is told.
+//! The options of a dialer.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is a context, and what is not.
+//! Texts that are a context, and texts that are not.
 
 use super::TraceContext;
 

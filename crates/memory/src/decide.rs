@@ -4,7 +4,7 @@
 //! the changes and applies them. Time and new ids are arguments, so that a test can replay any history
 //! (`decide_tests.rs` does it with random ones) and a crash cannot leave a decision half done.
 //!
-//! What [`keep`] asks, in this order; the first answer that fits ends it:
+//! The checks of [`keep`], in this order; the first that fits ends it:
 //!
 //! 1. Do the rules admit the reason? If not, it is refused before anything is compared.
 //! 2. Does a lasting record say the same already? A new source confirms it, also another agent (`agent:NAME`); the same
@@ -402,6 +402,9 @@ fn moved(
 ) -> Vec<Change> {
     // Questions, commands and greetings are not knowledge, and a speculation is none because it was of use.
     let knowledge = Utterance::of(&record.content.text) == Utterance::Statement;
+    if record.standing == Standing::Observed && !Utterance::of(&record.content.text).tells() {
+        return vec![Change::Replace(record)];
+    }
     let eligible = record.usage.times >= rules.promote_uses && knowledge;
     let sources = if eligible && record.echo.is_none() {
         sources(space, &record, viewer, rules)
@@ -457,7 +460,14 @@ pub(crate) fn expire(space: &Space, rules: &Rules, now: Millis) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut working: Vec<&Arc<Record>> = Vec::new();
     for record in space.records() {
-        match rules::step(record, 0, rules, now) {
+        let moves = rules::step(record, 0, rules, now).filter(|it| {
+            // Questions, commands and greetings stay what they are: see `moved`.
+            let rises = matches!(it, Move::Stand(Standing::Working { .. }));
+            !rises
+                || record.standing != Standing::Observed
+                || Utterance::of(&record.content.text).tells()
+        });
+        match moves {
             Some(Move::Stand(standing)) => {
                 let mut moved = Record::clone(record);
                 moved.standing = standing;

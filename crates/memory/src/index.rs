@@ -8,11 +8,11 @@
 //! conversation. FTS5 gives none of these, and tantivy only through its internals. And with the index in memory, ranking is
 //! a pure function of values and can be tested as such.
 //!
-//! What ranking reads of every record that has a term is kept apart from the rest and close together: its [`Extent`], eight
+//! The data of a record that ranking reads for each term is kept apart from the rest and close together: its [`Extent`], eight
 //! bytes by slot, and the terms of all texts, one after the other in one array. A search through the postings of a frequent
 //! term then walks through memory in one direction.
 //!
-//! What it costs: the index is built when a space is loaded, and stays in memory (155 MB for 100,000 records with
+//! Cost: the index is built when a space is loaded, and stays in memory (155 MB for 100,000 records with
 //! everything else of a space, docs/benchmarks.md). A term that no record contains now keeps its number.
 
 use rustc_hash::FxHashMap;

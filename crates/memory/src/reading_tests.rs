@@ -1,4 +1,4 @@
-//! Which entities and relations of a model's reply are accepted.
+//! Entities and relations of a model's reply that are accepted.
 
 use crate::graph::extract::EntityKind;
 use crate::reading::{Note, supported};

@@ -1,4 +1,4 @@
-//! What a reply adds up to, and what is no answer.
+//! The sum of a reply's parts, and replies that are no answer.
 
 use std::sync::Arc;
 

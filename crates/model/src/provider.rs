@@ -54,7 +54,7 @@ use crate::request::Request;
 use dialect::{Dialect, ModelRef, ReadReply};
 use frames::Frames;
 
-/// What is said of a reply that is not in the form of the provider at all.
+/// The error for a reply that is not in the form of the provider at all.
 const NO_STREAM: &str = "no event stream: is model.url right?";
 
 /// How many texts one request for vectors holds.

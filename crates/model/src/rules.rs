@@ -89,6 +89,8 @@ pub fn plan_with(request: &str, tools: &[Tool], cause: NoModel) -> Plan {
         None if said.starts_with('/') => return Plan::Decline(answer::no_such_tool(said, tools)),
         None => None,
     };
+    // What is kept is kept in the person's own words.
+    let own_words = text::Words::of(said);
     let said = text::written_out(said, Forms::First);
     let words = text::Words::of(&said);
     let exact = || example::word_for_word(&words, tools);
@@ -121,7 +123,7 @@ pub fn plan_with(request: &str, tools: &[Tool], cause: NoModel) -> Plan {
     }
     let sentence = match () {
         () if sentence::is_question(&words) => sentence::recall(&words, tools),
-        () if sentence::is_statement(&words) => sentence::remember(&words, tools),
+        () if sentence::is_statement(&words) => sentence::remember(&own_words, tools),
         () => None,
     };
     match sentence {

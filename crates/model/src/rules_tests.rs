@@ -1,4 +1,4 @@
-//! What is understood, what is said of what is not, and that there is always a plan.
+//! Requests that are understood, answers to others, and that there is always a plan.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -139,6 +139,63 @@ fn direct_requests_are_understood_for_any_tool_that_fits() {
             (expected[0].0, &arguments)
         );
         assert_eq!(calls.len(), 1, "{request}");
+    }
+}
+
+/// Sentences of strangers that were misread or not understood.
+#[test]
+fn what_strangers_say_first_is_read_as_they_mean_it() {
+    let own = |name: &str, fields: &[&str]| Tool::new(name, "Does it.", takes(fields, 1));
+    let tools = [
+        own("file-write", &["path", "content", "append"]),
+        own("file-list", &["path", "glob"]),
+        own("file-delete", &["path"]),
+        own("file-search", &["query"]),
+        own("remember", &["text", "ask"]),
+        own("recall", &["question"]),
+        Tool::new("reminders", "Lists.", takes(&["text", "cancel"], 0)),
+    ];
+    for (request, expected) in [
+        (
+            "append a line \"call mum\" to notes.md",
+            r#"file-write {"append":"true","content":"call mum","path":"notes.md"}"#,
+        ),
+        (
+            "add the milk to notes.md",
+            r#"file-write {"append":"true","content":"the milk","path":"notes.md"}"#,
+        ),
+        ("I'm Grace", r#"remember {"ask":true,"text":"I'm Grace"}"#),
+        (
+            "Ada lives in Paris, remember that",
+            r#"remember {"text":"Ada lives in Paris"}"#,
+        ),
+        (
+            "list everything you remember",
+            r#"recall {"question":"everything"}"#,
+        ),
+        ("how big is notes.md?", r#"file-list {"glob":"notes.md"}"#),
+        ("show me everything in src", r#"file-list {"path":"src"}"#),
+        (
+            "remove the folder drafts",
+            r#"file-delete {"path":"drafts"}"#,
+        ),
+        ("where is the word milk?", r#"file-search {"query":"milk"}"#),
+        ("when is my next reminder?", "reminders {}"),
+    ] {
+        assert_eq!(said(request, &tools), expected, "{request}");
+    }
+    for (request, answer) in [
+        ("search the web for rust", "I cannot search the web"),
+        (
+            "what's the time in Tokyo?",
+            "I cannot tell the time of other places",
+        ),
+        ("call me Grace", "Tell me your name"),
+        ("What do you do exactly?", "I can:"),
+        ("can you help me with my files?", "I can:"),
+    ] {
+        let found = said(request, &tools);
+        assert!(found.contains(answer), "{request}: {found}");
     }
 }
 

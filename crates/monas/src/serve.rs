@@ -1,4 +1,4 @@
-//! What a server is composed of.
+//! The parts that a server is composed of.
 //!
 //! Layout:
 //! - `compose`: constructs everything from the configuration

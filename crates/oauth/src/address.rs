@@ -1,4 +1,4 @@
-//! Which addresses are used, and where the documents of a server are.
+//! The addresses that are used, and where the documents of a server are.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What a refusal says: the challenges of `WWW-Authenticate` (RFC 9110 11.6.1) for tokens.
+//! The contents of a refusal: the challenges of `WWW-Authenticate` (RFC 9110 11.6.1) for tokens.
 
 use std::collections::BTreeMap;
 

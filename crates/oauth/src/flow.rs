@@ -1,4 +1,4 @@
-//! What a sign-in needs from us: which flow, which client, and a person where one has to agree.
+//! The needs of a sign-in: which flow, which client, and a person where one has to agree.
 
 use std::fmt;
 use std::pin::Pin;

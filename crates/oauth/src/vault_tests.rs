@@ -1,4 +1,4 @@
-//! What is kept, for which resource, and with which rights.
+//! Tokens that are kept: for which resource, and with which rights.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Which evidence is enough, and which is noise.
+//! The evidence that is enough, and which is noise.
 
 use proptest::prelude::*;
 

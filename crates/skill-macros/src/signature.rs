@@ -1,4 +1,4 @@
-//! What a signature says of a skill, and the constant that is written from it.
+//! The signature of a skill's function, and the constant that is written from it.
 
 use proc_macro2::TokenStream;
 use quote::quote;

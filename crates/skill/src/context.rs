@@ -1,4 +1,4 @@
-//! What a skill is handed besides its input: ways to speak, to ask and to call.
+//! The context of a skill, besides its input: ways to speak, to ask and to call.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What each skill may use: other skills, and the model.
+//! The grants of each skill: other skills, and the model.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a skill is: its definition, its input and reply, and the context it works with.
+//! Skills: their definition, their input and reply, and the context they work with.
 //!
 //! A skill is defined once and is the same thing on every wire: a skill of A2A, a tool of MCP, an agent of ACP,
 //! a function of a language model. This crate knows nothing of servers, tasks and journals: the crate `agent` runs

@@ -1,4 +1,4 @@
-//! What a skill is about to do, told to the person who is to agree to it.
+//! The preview of a call, for the person who is to agree to it.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;

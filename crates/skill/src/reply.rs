@@ -1,4 +1,4 @@
-//! What comes of a skill: something typed, a message, or a task in its own words.
+//! The reply of a skill: something typed, a message, or a task in its own words.
 
 use a2a::types::{Artifact, Message, Part, Role, TaskState};
 use serde_json::Value;
@@ -60,7 +60,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// What is said about it, in words.
+    /// The error about it, in words.
     pub fn text(&self) -> String {
         self.message.as_ref().map(Message::text).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What a skill says of itself in code: constants that are checked when the program is compiled.
+//! The description of a skill in code: constants that are checked when the program is compiled.
 
 use std::time::Duration;
 

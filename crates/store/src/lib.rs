@@ -1,4 +1,4 @@
-//! What survives a crash: an append-only journal with cursors, and tables beside it.
+//! Data that survives a crash: an append-only journal with cursors, and tables beside it.
 //!
 //! A task, an agent and a chat are streams of events. An append names the event that it follows and is
 //! refused if that is not the last one (compare-and-set). A follower names a cursor and sees every event

@@ -1,4 +1,4 @@
-//! What changed in a file, line by line, for a client that has the file as it was.
+//! Changes of a file, line by line, for a client that has the file as it was.
 
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices};

@@ -1,4 +1,4 @@
-//! What agents changed in a project, so that it can be taken back.
+//! Changes that agents made in a project, so that they can be taken back.
 //!
 //! A change is recorded before it is made: a crash between the two leaves a record of something that did not happen,
 //! which undoing finds out, and never a change without a record. A record has the whole content before, and the

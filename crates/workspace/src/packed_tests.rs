@@ -1,4 +1,4 @@
-//! What a message of MessagePack holds is counted without reading it.
+//! The values in a message of MessagePack are counted without reading it.
 
 use a2a::binding::weight;
 use serde_json::{Value, json};

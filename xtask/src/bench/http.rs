@@ -48,7 +48,7 @@ pub(super) struct HttpResponse<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rest {
     Known(usize),
-    /// What is left of the current chunk; its end and the next size line follow.
+    /// The rest of the current chunk; its end and the next size line follow.
     Chunk(usize),
     /// No chunk has begun yet.
     Chunked,

@@ -1,4 +1,4 @@
-//! What the load generators of servers have in common: how they are started, and what each is told.
+//! The common part of the load generators of servers: how they are started, and what each is told.
 
 use std::future::Future;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What measurements gave, round by round, and which round counts.
+//! Results of measurements, round by round, and which round counts.
 
 use std::process::Command;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the server says of itself is added up by name.
+//! Figures of the server are added up by name.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a document cites as evidence is a test that is there.
+//! Evidence that a document cites is a test that is there.
 
 use std::fs;
 use std::path::Path;

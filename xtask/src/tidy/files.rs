@@ -70,7 +70,7 @@ pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
     findings
 }
 
-/// What git tracks or would track.
+/// The files that git tracks or would track.
 pub(super) fn names(root: &Path) -> Result<Vec<String>> {
     let mut git = Command::new("git");
     git.args([

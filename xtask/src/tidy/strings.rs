@@ -30,12 +30,12 @@ pub(super) fn literals(text: &str) -> Vec<&str> {
     found
 }
 
-/// What follows the first occurrence of an end; nothing if there is none.
+/// The text after the first occurrence of an end; nothing if there is none.
 fn after<'a>(text: &'a str, end: &str) -> &'a str {
     text.find(end).map_or("", |at| &text[at + end.len()..])
 }
 
-/// What follows a name, or a prefix of a literal other than `r`.
+/// The text after a name, or a prefix of a literal other than `r`.
 fn after_name(text: &str) -> &str {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
@@ -47,7 +47,7 @@ fn after_name(text: &str) -> &str {
     }
 }
 
-/// What follows a character literal, or the quote of a lifetime.
+/// The text after a character literal, or the quote of a lifetime.
 fn after_quote(text: &str) -> &str {
     let mut characters = text[1..].char_indices();
     match (characters.next(), characters.next()) {

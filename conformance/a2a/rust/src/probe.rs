@@ -1,4 +1,4 @@
-//! What every scenario needs: a client for one binding, requests, and checks that say what differed.
+//! The common needs of scenarios: a client for one binding, requests, and checks that say what differed.
 
 use std::error::Error;
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! What object capabilities add to authentication: authority comes with an object, is as small as the object, and
+//! Object capabilities beside authentication: authority comes with an object, is as small as the object, and
 //! ends with it.
 
 use a2a::types::GetTaskRequest;

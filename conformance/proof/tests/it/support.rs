@@ -1,4 +1,4 @@
-//! What all requirements need: wires of a binding, messages, and receivers of callbacks.
+//! The common needs of all requirements: wires of a binding, messages, and receivers of callbacks.
 
 use std::time::Duration;
 

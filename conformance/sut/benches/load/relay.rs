@@ -1,4 +1,4 @@
-//! What stands between a client and the server: it counts what passes, and cuts connections.
+//! A relay between a client and the server: it counts what passes, and cuts connections.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What the tests have in common.
+//! The common parts of the tests.
 
 #[path = "../../../../crates/monas/tests/it/support/agent.rs"]
 pub(crate) mod agent;

@@ -1,4 +1,4 @@
-//! What is the same in every HTTP request: version, extensions, cursor, body.
+//! The common part of every HTTP request: version, extensions, cursor, body.
 
 use std::task::Poll;
 

@@ -1,4 +1,4 @@
-//! What is the same in every HTTP response that a client gets.
+//! The common part of every HTTP response that a client gets.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a call asks for, in the version that its name belongs to.
+//! The request of a call, in the version that its name belongs to.
 
 #[cfg(feature = "http")]
 use access::calls::BegunCall;

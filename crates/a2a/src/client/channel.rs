@@ -1,4 +1,4 @@
-//! What a binding does for a client: it carries a call there and the replies back.
+//! The client's end of a binding: it carries a call there and the replies back.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What goes wrong with a call, seen from the caller.
+//! The errors of a call, seen from the caller.
 
 use std::time::Duration;
 

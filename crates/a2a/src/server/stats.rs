@@ -1,4 +1,4 @@
-//! What a task server has done since it started, in numbers.
+//! Counters of a task server since it started.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -23,7 +23,7 @@ messages! { "lf.a2a.v1";
         capabilities: Option<AgentCapabilities> = 7 required,
         /// Ways to prove who one is, by names that the requirements use.
         security_schemes: BTreeMap<String, SecurityScheme> = 8,
-        /// What a caller must prove; one of these is enough.
+        /// The credentials that a caller must prove; one of these is enough.
         security_requirements: Vec<SecurityRequirement> = 9,
         /// Media types that all skills take unless they say otherwise.
         default_input_modes: Vec<String> = 10 required,
@@ -93,7 +93,7 @@ messages! { "lf.a2a.v1";
         input_modes: Vec<String> = 6,
         /// Media types that it gives, instead of the agent's.
         output_modes: Vec<String> = 7,
-        /// What a caller must prove; one of these is enough.
+        /// The credentials that a caller must prove; one of these is enough.
         security_requirements: Vec<SecurityRequirement> = 8,
     }
 

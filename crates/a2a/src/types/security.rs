@@ -73,7 +73,7 @@ messages! { "lf.a2a.v1";
         token_url: String = 2 required,
         /// Where a new token is got for an old one.
         refresh_url: String = 3,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 4 required,
         /// Whether the code must be bound to its requester (RFC 7636).
         pkce_required: bool = 5,
@@ -85,7 +85,7 @@ messages! { "lf.a2a.v1";
         token_url: String = 1 required,
         /// Where a new token is got for an old one.
         refresh_url: String = 2,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 3 required,
     }
 
@@ -95,7 +95,7 @@ messages! { "lf.a2a.v1";
         authorization_url: String = 1,
         /// Where a new token is got for an old one.
         refresh_url: String = 2,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 3,
     }
 
@@ -105,7 +105,7 @@ messages! { "lf.a2a.v1";
         token_url: String = 1,
         /// Where a new token is got for an old one.
         refresh_url: String = 2,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 3,
     }
 
@@ -117,7 +117,7 @@ messages! { "lf.a2a.v1";
         token_url: String = 2 required,
         /// Where a new token is got for an old one.
         refresh_url: String = 3,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 4 required,
     }
 }

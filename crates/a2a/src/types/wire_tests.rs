@@ -1,4 +1,4 @@
-//! What a message says about itself, its faults and those of its input.
+//! The description of a message, its faults and those of its input.
 
 use serde_json::json;
 

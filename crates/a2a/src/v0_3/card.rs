@@ -244,7 +244,7 @@ fn addresses(new: &Map<String, Value>, old: &mut Map<String, Value>) {
     old.insert("additionalInterfaces".to_owned(), spoken.into());
 }
 
-/// What a caller must prove: scopes by the names of schemes.
+/// The credentials that a caller must prove: scopes by the names of schemes.
 fn security(new: &mut Map<String, Value>, old: &mut Map<String, Value>) {
     let Some(Value::Array(requirements)) = new.remove("securityRequirements") else {
         return;

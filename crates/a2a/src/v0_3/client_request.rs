@@ -88,7 +88,7 @@ pub(super) fn set_push(mut new: Params, dialect: Dialect) -> Params {
     content::object(old)
 }
 
-/// What names one webhook.
+/// The key of one webhook.
 pub(super) fn about_push(mut new: Params, dialect: Dialect) -> Params {
     let task = new.remove("taskId").unwrap_or_default();
     let id = new.remove("id").unwrap_or_default();

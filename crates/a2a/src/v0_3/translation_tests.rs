@@ -1,4 +1,4 @@
-//! What a request of 0.3 becomes, and what becomes of a reply: by the names of JSON-RPC.
+//! Requests of 0.3 as those of 1.0, and replies the other way: by the names of JSON-RPC.
 
 use serde_json::{Value, json};
 

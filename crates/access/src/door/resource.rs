@@ -1,4 +1,4 @@
-//! What a door says to callers with tokens of issuers: which keys it lacks, and where tokens are got.
+//! Replies of a door to callers with tokens of issuers: which keys it lacks, and where tokens are got.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What stands around every call of a skill: its input is checked, its time is limited, its panics end
+//! The fence around every call of a skill: its input is checked, its time is limited, its panics end
 //! here, its output is what it says, and hooks see it pass.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What a caller of an agent sees of memories: of the agent's own, and of those that it looks into.
+//! The memories that a caller of an agent sees: of the agent's own, and of those that it looks into.
 
 use access::{Permission, Principal};
 use memory::{Access, Handle, Viewer};

@@ -1,4 +1,4 @@
-//! What goes back to the model of a request that is under way: its own words, its calls and their results, all bounded.
+//! The part of a request under way that goes back to the model: its own words, its calls and their results, all bounded.
 
 use std::sync::Arc;
 

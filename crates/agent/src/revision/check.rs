@@ -1,4 +1,4 @@
-//! What a law may become by a proposal: which changes a person has to agree to, and which are not for proposals at all.
+//! The limits of proposals about a law: which changes a person has to agree to, and which are not for proposals at all.
 
 use std::collections::BTreeMap;
 

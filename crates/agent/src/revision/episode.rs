@@ -1,4 +1,4 @@
-//! What an episode is worth: a request from its message to its answer, by what can be observed of it.
+//! The score of an episode: a request from its message to its answer, by what can be observed of it.
 
 use crate::event::End;
 use crate::law::Law;

@@ -1,4 +1,4 @@
-//! What an agent learns from its episodes: changes of its law that the journal speaks for, as proposals. They are plain
+//! Lessons of an agent from its episodes: changes of its law that the journal speaks for, as proposals. They are plain
 //! rules over what was recorded; the gate judges them like those of any other author.
 //!
 //! Layout: `form` makes a procedure of requests that were answered alike.

@@ -76,10 +76,7 @@ impl Forget {
         let plain = texts.len() == 1 && text::plain(texts[0]) == text::plain(wanted);
         let asks = !(plain && self.is_said(texts[0], &ctx).await?);
         if asks {
-            let question = format!(
-                "Shall I forget this for good?\n{}\nAnswer yes or no.",
-                list()
-            );
+            let question = format!("Shall I forget this for good?\n{}\n", list());
             if !super::agrees(&ctx, question).await? {
                 return Ok("Then I keep it.".to_owned());
             }

@@ -89,7 +89,13 @@ impl RecallSkill {
             recall.layers = layers;
             let found = crate::turn::found(&spaces, &recall).await;
             let found = found.map_err(|error| failed(&error))?;
-            let (answers, others) = judged(&input.question, found);
+            let caller = AgentHandle::source_of(&ctx.caller());
+            let found = found.into_iter().filter(|it| {
+                // In a view of another agent's memory the name of that agent follows.
+                let source = it.source.split(' ').next().unwrap_or_default();
+                source == caller || !is_about_another(&input.question, &it.text, source)
+            });
+            let (answers, others) = judged(&input.question, found.collect());
             if !answers.is_empty() {
                 return Ok(lines(&answers));
             }
@@ -110,12 +116,11 @@ impl RecallSkill {
 impl RecallSkill {
     /// What a caller said of itself.
     async fn about_caller(&self, caller: &Principal, limit: usize) -> Result<String, SkillError> {
-        const OWN: [&str; 7] = ["i", "my", "me", "mine", "we", "our", "us"];
         let wanted = |record: &Record| {
-            let plain = text::plain(&record.content.text);
             record.kept().is_some()
                 && AgentHandle::is_said_by(caller, record)
-                && plain.split(' ').any(|word| OWN.contains(&word))
+                && (has_word_of(&record.content.text, OWN)
+                    || has_word_of(&record.content.text, SHARED))
         };
         let none = "I know nothing about you yet. Tell me something, such as: my name is Ada.";
         self.held(caller, wanted, limit, none).await
@@ -157,6 +162,32 @@ impl RecallSkill {
         }
         Ok(shown.join("\n"))
     }
+}
+
+/// Words of a text about its speaker alone, and those about its speaker and others.
+const OWN: &[&str] = &["i", "my", "me", "mine", "myself"];
+const SHARED: &[&str] = &["we", "our", "us"];
+
+fn has_word_of(text: &str, words: &[&str]) -> bool {
+    let plain = text::plain(text);
+    plain.split(' ').any(|word| words.contains(&word))
+}
+
+/// Whether what another caller said of themselves is asked of somebody else: "my name is Ada" is no answer to what the name of
+/// the one who asks is, nor to what the name of Zed is. It is one to "what is Ada's PIN?", and where no person is named.
+fn is_about_another(question: &str, text: &str, source: &str) -> bool {
+    if !has_word_of(text, OWN) {
+        return false;
+    }
+    let speaker = source.rsplit(':').next().unwrap_or_default();
+    let names = |word: &&str| {
+        let mut letters = word.chars();
+        letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase)
+    };
+    let words = question.split(|it: char| !it.is_alphanumeric());
+    let mut others = words.skip(1).filter(names).peekable();
+    let named = others.peek().is_some();
+    has_word_of(question, OWN) || named && !others.any(|it| it.eq_ignore_ascii_case(speaker))
 }
 
 /// The records that answer a question, and those that are only about something it names.
@@ -205,4 +236,20 @@ fn lines(found: &[Recollection]) -> String {
 
 fn failed(error: &memory::Error) -> SkillError {
     SkillError::coded("memory", error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_about_another;
+
+    #[test]
+    fn what_one_caller_said_of_itself_is_no_answer_about_another() {
+        let told = |question: &str, text: &str| !is_about_another(question, text, "user:ada");
+        assert!(!told("what is my name?", "my name is Ada"));
+        assert!(!told("what is the PIN of Zed", "my PIN is 4711"));
+        assert!(told("what is Ada's PIN?", "my PIN is 4711"));
+        assert!(told("recall PIN", "my PIN is 4711"));
+        assert!(told("what did we decide?", "we decided to wait"));
+        assert!(told("where is my book?", "Zed has the book"));
+    }
 }

@@ -173,7 +173,7 @@ fn offered(text: &str) -> String {
         .filter(|it| !it.is_empty())
         .map(|it| format!("Nice to meet you, {it}. "));
     format!(
-        "{}Shall I remember that? “{text}” Answer yes or no.",
+        "{}Shall I remember that? “{text}” ",
         met.unwrap_or_default()
     )
 }

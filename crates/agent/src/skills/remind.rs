@@ -76,6 +76,11 @@ impl Remind {
             }
             _ => split(&input.text, local(now).naive_local()),
         };
+        if at.is_none() && is_repeated(&what) {
+            let why =
+                "I remind once, and not again and again: name one moment, such as tomorrow at 8";
+            return Err(SkillError::coded("time", why));
+        }
         let at = match at {
             Some(at) => at,
             None => asked(&ctx, &what, local(now).naive_local()).await?,
@@ -113,7 +118,7 @@ impl Remind {
             named(what)
         );
         ctx.progress(0.0, None, about).await?;
-        ctx.waiting(async {
+        let moment = async {
             loop {
                 let left = at.saturating_sub(self.agent.now());
                 let Ok(left @ 1..) = u64::try_from(left) else {
@@ -121,9 +126,19 @@ impl Remind {
                 };
                 tokio::time::sleep(Duration::from_millis(left).min(LOOK)).await;
             }
-        })
-        .await;
-        Ok(format!("Reminder: {}", named(what)))
+        };
+        // A caller who cancels it is not kept waiting for the time that a skill has to come to an end.
+        let cancelled = ctx.cancelled();
+        let comes = ctx.waiting(async {
+            tokio::select! {
+                () = moment => true,
+                () = cancelled.cancelled() => false,
+            }
+        });
+        match comes.await {
+            true => Ok(format!("Reminder: {}", named(what))),
+            false => Err(SkillError::Cancelled),
+        }
     }
 }
 
@@ -132,6 +147,17 @@ pub(super) fn is_moment(text: &str) -> bool {
     let text = text.trim();
     // A moment has few words; anything longer is not looked at.
     text.len() <= 64 && parse(text, DateTime::UNIX_EPOCH.naive_utc()).is_some()
+}
+
+/// Whether a text asks to be reminded again and again: `every day at 8 to stretch`.
+fn is_repeated(what: &str) -> bool {
+    const AGAIN: [&str; 6] = ["every", "each", "daily", "weekly", "monthly", "hourly"];
+    let plain = text::plain(what);
+    let mut ends = plain
+        .split(' ')
+        .take(1)
+        .chain(plain.split(' ').rev().take(3));
+    ends.any(|it| AGAIN.contains(&it))
 }
 
 /// Asks when.
@@ -248,10 +274,7 @@ impl Reminders {
             return Ok(lines.join("\n"));
         }
         if waiting.len() > 1 && input.text.is_none() {
-            let question = format!(
-                "Shall I cancel all of these?\n{}\nAnswer yes or no.",
-                lines.join("\n")
-            );
+            let question = format!("Shall I cancel all of these?\n{}\n", lines.join("\n"));
             if !super::agrees(&ctx, question).await? {
                 return Ok("Then they stay.".to_owned());
             }

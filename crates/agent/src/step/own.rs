@@ -1,4 +1,4 @@
-//! What the agent does of itself: its birth, its pauses, its clock, and how its law changes.
+//! Acts of the agent itself: its birth, its pauses, its clock, and how its law changes.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::law::{Edit, Law};
 /// The author of the law that an agent is born with.
 pub(super) const BIRTH: &str = "birth";
 
-/// What an idle pursuit is called among the timers.
+/// The name of an idle pursuit among the timers.
 const IDLE: &str = "idle";
 
 /// When a tick changes something next, in milliseconds since 1970. It goes by the same conditions as `Work::ticked`.

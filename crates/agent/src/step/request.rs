@@ -492,7 +492,7 @@ fn ending(turn: &Turn, text: String) -> (String, End) {
     }
 }
 
-/// What memory calls a source of this origin.
+/// The name in memory of a source of this origin.
 pub(crate) fn source(origin: Origin, from: &str) -> String {
     match origin {
         Origin::Own => "own".to_owned(),

@@ -1,4 +1,4 @@
-//! What is remembered of a request: what each thing perceived is worth, by the rules of updating and of memory.
+//! The memory of a request: what each thing perceived is worth, by the rules of updating and of memory.
 
 use memory::Utterance;
 use serde_json::Value;

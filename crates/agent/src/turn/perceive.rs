@@ -1,4 +1,4 @@
-//! What reaches an agent, as it perceives it.
+//! Messages to an agent, as it perceives them.
 
 use a2a::types::Message;
 use access::{Permission, Principal};

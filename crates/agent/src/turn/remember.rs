@@ -1,4 +1,4 @@
-//! What was found worth it is put into memory, each thing with its reason.
+//! Candidates that are worth it are put into memory, each thing with its reason.
 
 use access::Permission;
 use memory::{Content, Error, Handle, Keep, Reason};

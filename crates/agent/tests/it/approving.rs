@@ -571,6 +571,31 @@ async fn an_answer_that_could_be_one_to_two_questions_is_told_so_and_answers_non
     );
 }
 
+/// It went wrong: an offer to remember something that was left without an answer made every later yes unclear.
+#[tokio::test]
+async fn offers_that_are_left_unanswered_stand_in_the_way_of_no_answer() {
+    let world = World::new();
+    let bench = world.begin().await;
+    let first = bench.say("my name is Ada").await;
+    let second = bench.say("I live in Riga").await;
+    assert_eq!(
+        [state(&first), state(&second)],
+        [TaskState::InputRequired; 2]
+    );
+    let call = bench.say("note tea in one.md").await;
+    let done = bench.say("yes").await;
+    assert_eq!((&done.id, &*output(&done)), (&call.id, "wrote one.md"));
+    let kept = bench.say("yes please").await;
+    assert_eq!(kept.id, second.id, "the offer that was made last");
+    assert!(
+        output(&kept).contains("I live in Riga"),
+        "{}",
+        output(&kept)
+    );
+    let kept = bench.say("yes").await;
+    assert_eq!(kept.id, first.id);
+}
+
 #[derive(Deserialize, JsonSchema, SkillInput)]
 struct Entry {
     /// What is written.

@@ -1,4 +1,4 @@
-//! What a request costs in transactions, and what survives when the process is killed between two of them.
+//! The cost of a request in transactions, and what survives when the process is killed between two of them.
 
 use a2a::types::TaskState;
 use agent::{EventKind, State};

@@ -1,5 +1,7 @@
 //! What an agent without a language model says about itself, keeps of what people say, and reminds them of.
 
+use std::time::{Duration, Instant};
+
 use a2a::types::{ListTasksRequest, Task, TaskState};
 use serde_json::json;
 
@@ -127,6 +129,23 @@ async fn it_tells_about_itself_from_its_state_and_its_journal() {
     }
 }
 
+/// It went wrong: "I'm Grace" was rewritten as "i am Grace", which the person had not said, and so was kept as the agent's word.
+#[tokio::test]
+async fn a_statement_is_kept_in_the_words_of_the_person_and_as_theirs() {
+    let world = World::new();
+    let bench = world.begin().await;
+    bench.say("I'm Grace").await;
+    let kept = bench.say("yes").await;
+    assert_eq!(output(&kept), "I will remember: I'm Grace");
+    let space = bench.memory.space("scout").unwrap();
+    let held = space.records(|it| it.kept().is_some()).await.unwrap();
+    let mut found = held.iter().filter(|it| it.content.text == "I'm Grace");
+    assert_eq!(
+        found.next().and_then(|it| it.source().map(str::to_owned)),
+        Some("user:ada".to_owned())
+    );
+}
+
 /// The tasks of reminders that are under way.
 async fn waiting(bench: &Bench) -> Vec<Task> {
     let request = ListTasksRequest {
@@ -175,9 +194,16 @@ async fn a_reminder_is_cancelled_and_one_without_a_time_is_asked_about() {
     let set = bench.say("in 2 hours").await;
     assert_eq!(set.id, asked.id, "{}", words(&set));
     assert!(output(&set).ends_with(": buy bread"), "{}", words(&set));
+    let begun = Instant::now();
     let cancelled = output(&bench.say("cancel the reminder").await);
     assert!(cancelled.starts_with("I have cancelled:"), "{cancelled}");
+    // It went wrong: the reminder slept through the time that a cancelled task has to end.
+    assert!(begun.elapsed() < Duration::from_secs(4), "{begun:?}");
     assert_eq!(waiting(&bench).await.len(), 0);
+
+    let again = bench.say("remind me every day at 8 to stretch").await;
+    assert_eq!(state(&again), TaskState::Failed);
+    assert!(words(&again).contains("I remind once"), "{}", words(&again));
 
     let failed = bench
         .call("remind", json!({ "text": "x", "when": "someday" }))

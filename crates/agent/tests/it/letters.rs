@@ -1,4 +1,4 @@
-//! What agents write to each other.
+//! Letters that agents write to each other.
 
 use a2a::types::{Message, TaskState};
 use agent::message::{Body, Provenance, claim};

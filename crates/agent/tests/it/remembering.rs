@@ -1,4 +1,4 @@
-//! What an agent keeps, with which source, and what raises its confidence.
+//! Beliefs of an agent: their sources, and their confidence.
 
 use std::sync::Arc;
 
@@ -263,10 +263,13 @@ async fn questions_and_commands_are_not_recalled_as_knowledge() {
             "what do you know about Zed?",
             "recall Zed",
             "hello Zed, how are you?",
+            "copy Zed.md to Zed2.md",
+            "what's the name of Zed's dog",
         ] {
             let task = bench.say(asked).await;
             let said = output(&task);
-            assert!(!said.contains("observation from"), "{asked}: {said}");
+            let told = ["observation from", "working from"];
+            assert!(!told.iter().any(|it| said.contains(it)), "{asked}: {said}");
         }
     }
     bench.say("Zed keeps bees near Arvo.").await;

@@ -219,7 +219,7 @@ impl a2a::server::Agent for Served {
 /// Other agents, as far as a test goes: they say what they were asked.
 #[derive(Clone, Default)]
 pub(crate) struct Echoes {
-    /// Which agent was asked what.
+    /// The agents that were asked, each with its question.
     pub(crate) asked: Arc<Mutex<Vec<(String, String)>>>,
     /// Tasks of theirs that have ended.
     pub(crate) ended: Arc<Mutex<Vec<String>>>,

@@ -1,4 +1,4 @@
-//! What npm says to npm, recorded in `conformance/capnweb/golden`: given the one side's frames, ours
+//! Frames of npm to npm, recorded in `conformance/capnweb/golden`: given the one side's frames, ours
 //! must say what the other side said.
 //!
 //! Where ours differs, the difference is listed; a difference that appears or disappears fails.

@@ -1,4 +1,4 @@
-//! What stands between caller and object, seen by the npm client.
+//! Membranes between caller and object, seen by the npm client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! What the tests share: servers on free ports, node and its scripts, raw connections, and waiting.
+//! The common parts of the tests: servers on free ports, node and its scripts, raw connections, and waiting.
 
 pub(crate) mod cutting;
 pub(crate) mod eventually;

@@ -1,4 +1,4 @@
-//! What does not compile, and what its author is told.
+//! Programs that do not compile, and the errors that their authors see.
 
 #[test]
 fn says_why_something_does_not_compile() {

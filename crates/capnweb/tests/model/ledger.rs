@@ -1,4 +1,4 @@
-//! What a side may say, by what it has said and heard: an account beside the session's own.
+//! The rights of a side to send, by its messages so far: an account beside the session's own.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -157,7 +157,7 @@ impl Caller {
         }
     }
 
-    /// What came of everything that was waited for, or that it did not come.
+    /// The outcome of all that was waited for, or that it did not come.
     pub(crate) fn results(self) -> Vec<(usize, String)> {
         let mut waiting = Context::from_waker(Waker::noop());
         let show = |result: Result<Value>| match result {

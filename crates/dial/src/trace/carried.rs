@@ -1,4 +1,4 @@
-//! What follows the future of a call: its context, and what records its spans.
+//! Data that follows the future of a call: its context, and what records its spans.
 
 use super::{TraceContext, Tracer};
 

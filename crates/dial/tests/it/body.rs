@@ -1,4 +1,4 @@
-//! What comes back is read within limits, and connections are used again.
+//! Replies are read within limits, and connections are used again.
 
 use std::time::Duration;
 

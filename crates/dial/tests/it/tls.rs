@@ -1,4 +1,4 @@
-//! Which servers are believed.
+//! The servers that are believed.
 
 use dial::{Error, Identity, Redirects, Settings, Trust, certificates};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -1,4 +1,4 @@
-//! What results are made of: texts, links and embedded resources, as MCP writes them.
+//! The contents of results: texts, links and embedded resources, as MCP writes them.
 
 use serde::Serialize;
 use serde_json::Value;

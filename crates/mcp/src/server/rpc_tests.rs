@@ -1,4 +1,4 @@
-//! What is a message and what is none, and that no bytes make the reader fail in another way.
+//! Bytes that are a message, bytes that are none, and that no bytes make the reader fail in another way.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

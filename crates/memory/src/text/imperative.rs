@@ -18,6 +18,13 @@ pub(super) fn is_imperative_after(before: &[&str], after: &[&str]) -> bool {
     (condition || before.len() == 1) && is_imperative(after)
 }
 
+/// Whether a word in lower case is a verb that begins requests, also if it is a noun as often.
+pub(super) fn is_verb(word: &str) -> bool {
+    [VERBS, REQUESTED, NOUNS_TOO]
+        .iter()
+        .any(|list| has(list, word))
+}
+
 fn begins_with_verb(words: &[&str], polite: bool) -> bool {
     let (Some(verb), rest) = (words.first(), words.get(1..).unwrap_or_default()) else {
         return false;

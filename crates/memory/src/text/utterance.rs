@@ -1,7 +1,7 @@
-//! What a text does: it tells something, supposes something, asks, commands or greets. By rules for English, and
+//! The purpose of a text: it tells something, supposes something, asks, commands or greets. By rules for English, and
 //! without a model.
 
-use super::imperative::{is_imperative, is_imperative_after};
+use super::imperative::{is_imperative, is_imperative_after, is_verb};
 use super::words;
 
 /// What a text does. Of a text with several sentences, the strongest: one that tells something makes it a statement.
@@ -63,7 +63,7 @@ fn one(sentence: &str) -> Utterance {
         () if sentence.starts_with('/') => Utterance::Command,
         () if words.iter().all(|word| GREETINGS.contains(word)) => Utterance::Greeting,
         () if asks(sentence, &words) => Utterance::Question,
-        () if commands(sentence, &words) => Utterance::Command,
+        () if commands(sentence, &words) || is_about_file(sentence) => Utterance::Command,
         () if supposes(&words) => Utterance::Speculation,
         () => Utterance::Statement,
     }
@@ -115,7 +115,7 @@ fn asks(sentence: &str, words: &[&str]) -> bool {
         "you", "i", "we", "he", "she", "it", "they", "there", "the", "a", "an", "my", "your",
         "this", "that", "any",
     ];
-    if sentence.ends_with('?') || is_indirect(words) {
+    if sentence.ends_with('?') || is_indirect(words) || begins_short(sentence) {
         return true;
     }
     let (first, second) = (words.first(), words.get(1));
@@ -132,6 +132,17 @@ fn asks(sentence: &str, words: &[&str]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a sentence begins with a word that asks and the short form of its verb: "what's the name of my dog". The words of a text are
+/// without that form.
+fn begins_short(sentence: &str) -> bool {
+    const SHORT: [&str; 8] = [
+        "what's", "who's", "where's", "how's", "when's", "why's", "what're", "who're",
+    ];
+    let first = sentence.split_whitespace().next().unwrap_or_default();
+    let first = first.to_lowercase().replace('’', "'");
+    SHORT.contains(&first.as_str()) || matches!(first.as_str(), "whats" | "whos" | "wheres")
 }
 
 /// Whether a sentence asks without the form of a question: "I wonder who has the key".
@@ -158,6 +169,26 @@ fn commands(sentence: &str, all: &[&str]) -> bool {
     let before: Vec<&str> = before.iter().map(String::as_str).collect();
     let after: Vec<&str> = after.iter().map(String::as_str).collect();
     is_imperative_after(&before, &after)
+}
+
+/// Whether a sentence begins with a verb and the path of a file: "copy notes.md to old.md". After a word that is a noun as often, a path
+/// is no verb's subject but its object.
+fn is_about_file(sentence: &str) -> bool {
+    let mut raw = sentence.split_whitespace();
+    let (verb, path) = (
+        raw.next().unwrap_or_default(),
+        raw.next().unwrap_or_default(),
+    );
+    let is_path = |it: &str| {
+        let name = it.trim_end_matches([',', '.', '!', ':', ';']);
+        // `4.5` and `J.Smith` are no files.
+        let named = |(stem, end): (&str, &str)| {
+            !stem.is_empty() && end.starts_with(|it: char| it.is_ascii_lowercase())
+        };
+        name.contains('/') || name.rsplit_once('.').is_some_and(named)
+    };
+    let ends = |it: &str| it.ends_with([',', '.', '!', ':', ';']);
+    is_verb(&verb.to_lowercase()) && !ends(verb) && is_path(path)
 }
 
 fn supposes(words: &[&str]) -> bool {

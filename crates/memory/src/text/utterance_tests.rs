@@ -1,4 +1,4 @@
-//! What sentences that people say to an agent do.
+//! The purpose of sentences that people say to an agent.
 
 use super::utterance::Utterance::{self, Command, Greeting, Question, Speculation, Statement};
 
@@ -13,6 +13,13 @@ fn tells_statements_from_questions_commands_greetings_and_speculations() {
         ("/recall question=Ada", Command),
         ("please remind me in 1 minute to drink water", Command),
         ("read WELCOME.md", Command),
+        ("copy notes.md to notes2.md", Command),
+        ("touch src/main.rs", Command),
+        ("what's the name of my dog", Question),
+        ("Who’s Ada", Question),
+        ("whats my name", Question),
+        ("Notes.md is in the folder", Statement),
+        ("Report 4.5 was late", Statement),
         ("hello", Greeting),
         ("Thank you very much!", Greeting),
         ("Maybe Ada likes tea.", Speculation),

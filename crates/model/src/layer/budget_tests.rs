@@ -1,4 +1,4 @@
-//! What is charged, and where a budget ends.
+//! Charges, and where a budget ends.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is asked of a model, counted and recorded as spans.
+//! Requests to a model, counted and recorded as spans.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

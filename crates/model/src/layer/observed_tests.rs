@@ -1,4 +1,4 @@
-//! What is counted of a request.
+//! Counters of a request.
 
 use std::sync::Arc;
 

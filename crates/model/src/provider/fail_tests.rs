@@ -1,4 +1,4 @@
-//! What a status, a header and an event say about what went wrong.
+//! Errors as a status, a header and an event.
 
 use std::time::{Duration, SystemTime};
 

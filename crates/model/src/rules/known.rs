@@ -49,7 +49,10 @@ const KNOWN: &[Known] = &[
     },
     Known {
         what: "add to a file",
-        patterns: &["(append|add) {text} to [the|my] [end] [of] [the|my] [file|list] {path}"],
+        patterns: &[
+            "(append|add) [a|the|this] [new] (line|item|entry|text|words) [saying|with|that] [says] {text} to [the|my] [end] [of] [the|my] [file|list] {path}",
+            "(append|add) {text} to [the|my] [end] [of] [the|my] [file|list] {path}",
+        ],
         names: &["write", "append"],
         fields: &[("path", PATH), ("text", TEXT)],
         given: &[("append", "true")],
@@ -94,7 +97,7 @@ const KNOWN: &[Known] = &[
     Known {
         what: "list a folder",
         patterns: &[
-            "(list|ls|show) [me] [all] [the|my] [all] (files|folder|directory|folders|contents|content) [that] [are] [in|of|inside|under|from] [the|my] [folder|directory] {folder}",
+            "(list|ls|show) [me] [all] [the|my] [all] (files|folder|directory|folders|contents|content|everything) [that] [are] [in|of|inside|under|from] [the|my] [folder|directory] {folder}",
             "(ls|dir|tree) [la|l|a|al] {folder}",
             "(what|which) (files|folders) are [there] (in|inside|under) [the|my] [folder|directory] {folder}",
             "what is (in|inside|under) [the|my] [folder|directory] {folder}",
@@ -110,6 +113,7 @@ const KNOWN: &[Known] = &[
             "where is [the|my|a] [file] [named|called] {glob}",
             "(is|are) there (a|an|any) [file|files] [named|called] {glob}",
             "do (i|we|you) have [a|an|any|the] [file|files] [named|called] {glob}",
+            "how (big|large) is [the|my] [file] {glob}?",
             "does [the|a] [file] [named|called] {glob} exist",
             "(list|show) [me] [all] [the|my] {glob} files",
         ],
@@ -148,6 +152,16 @@ const KNOWN: &[Known] = &[
         given: &[],
     },
     Known {
+        what: "delete a folder",
+        patterns: &[
+            "(delete|remove|rm|rmdir|erase|trash) [the|my] [empty] (folder|directory) [named|called] {folder}",
+            "rmdir {folder}",
+        ],
+        names: &["delete", "remove", "rm"],
+        fields: &[("folder", FOLDER)],
+        given: &[],
+    },
+    Known {
         what: "list reminders",
         patterns: &[
             "(what|which) (reminders|timers|alarms) (do|are|have) [i|there|you|we] [have|set|for] [me|set]",
@@ -155,6 +169,8 @@ const KNOWN: &[Known] = &[
             "(reminders|timers|alarms)",
             "(do|are) (i|there) [have] [any] (reminders|timers|alarms)",
             "(any|my) reminders",
+            "when (is|are) (my|the) [next] (reminder|reminders|timer|timers|alarm|alarms)",
+            "when (do|will) you remind me",
         ],
         names: &["reminders"],
         fields: &[],
@@ -199,9 +215,10 @@ const KNOWN: &[Known] = &[
             "(remember|memorize|memorise) [that] {text}",
             "(note|keep) [in] [mind] that {text}",
             "(do|don't|dont) [not] forget [that] {text}",
+            "{told} [please|and|so] (remember|memorize|memorise) (that|this|it)",
         ],
         names: &["remember", "memory", "memorize", "note", "store"],
-        fields: &[("text", TEXT)],
+        fields: &[("text", TEXT), ("told", TEXT)],
         given: &[],
     },
     Known {
@@ -212,6 +229,7 @@ const KNOWN: &[Known] = &[
             "what is in your memory",
             "(show|list) [me] [your|all|the] (memory|memories|facts|knowledge)",
             "tell me (everything|all|what) you (know|remember)",
+            "(list|show) [me] (everything|all|what) [that] you (know|remember)",
         ],
         names: &["recall"],
         fields: &[],
@@ -243,6 +261,16 @@ const KNOWN: &[Known] = &[
         given: &[],
     },
     Known {
+        what: "search the web",
+        patterns: &[
+            "(search|look) [on|in|through] [the] (web|internet|google|online) for {words}?",
+            "(search|look) for {words} (on|in) the (web|internet)",
+        ],
+        names: &["web", "internet", "google"],
+        fields: &[("words", QUERY)],
+        given: &[],
+    },
+    Known {
         what: "search",
         patterns: &[
             "(search|grep|find|look) [for] [all] [the] [word|words|text|string|phrase] {query} (in|under|within|inside) [the] [file|folder|directory] {path}",
@@ -250,7 +278,7 @@ const KNOWN: &[Known] = &[
             "search [in|through] [all] [my|the] (files|notes|project|workspace|code|documents) for [the] [word|text] {query}",
             "(search|grep|find|look) [for] [all] [the] [word|words|text|string|phrase] {query}",
             "(which|what) (file|files|document|documents|note|notes) (mention|mentions|contain|contains|have|has|include|includes|say|says|use|uses) [the] [word|text] {query}?",
-            "where is [the] (word|text|string|phrase|function) {query} [used|defined|mentioned|written]",
+            "where is [the] (word|text|string|phrase|function) {query}? [used|defined|mentioned|written]",
             "where do i (mention|use|write) {query}?",
             "where is {code}?",
         ],
@@ -345,8 +373,21 @@ fn is_likely(filled: &Filled) -> bool {
         "glob" => is_quoted(filled) || is_path(value) && value.contains(['.', '*']),
         "code" => is_quoted(filled) || is_path(value) || value.contains("::"),
         "url" => is_url(value),
+        "query" => !is_web(value),
+        // A sentence of its own: not the `do you` of "do you remember that?".
+        "told" => filled.raw.ends_with([',', '.', ';', '!', ':']) && value.contains(' '),
         _ => !value.trim().is_empty(),
     }
+}
+
+/// Whether what is looked for is looked for on the web: `the web for rust`.
+fn is_web(value: &str) -> bool {
+    let value = value.to_lowercase();
+    let rest = value.strip_prefix("the ").unwrap_or(&value);
+    let rest = rest.strip_prefix("on the ").unwrap_or(rest);
+    let mut words = rest.split_whitespace();
+    let web = matches!(words.next(), Some("web" | "internet" | "google"));
+    value.trim().is_empty() || web && words.next() == Some("for")
 }
 
 /// The ends of the names of web sites that no file ends in.
@@ -441,7 +482,7 @@ impl Known {
             let field = named(&it.slot)?;
             match it.slot.as_str() {
                 "path" => files.extend(paths(it).into_iter().map(|path| (field, path))),
-                "from" | "to" | "folder" | "glob" | "url" => {
+                "from" | "to" | "folder" | "glob" | "url" | "told" => {
                     values.push((field, unmarked(&it.value)));
                 }
                 _ => values.push((field, it.value.as_str())),

@@ -72,6 +72,10 @@ const KNOWN: &[(Missing, &[&str])] = &[
         ],
     ),
     (
+        Missing::Skill("tell the time of other places"),
+        &["what [is] [the] time [is] [it] in {rest}"],
+    ),
+    (
         Missing::Skill("search the web"),
         &[
             "(google|bing|lookup) {rest}",
@@ -103,7 +107,7 @@ static READ: LazyLock<Vec<(Missing, Vec<Pattern>)>> = LazyLock::new(|| {
     known.collect()
 });
 
-/// What a request takes that no rule can do, if it is one of those that are known.
+/// The missing part of a request that no rule can do, if it is one of those that are known.
 pub(super) fn find(words: &Words<'_>) -> Option<Missing> {
     if is_arithmetic(words) {
         return Some(Missing::Model("calculate"));

@@ -1,4 +1,4 @@
-//! What people say besides requests: greetings, thanks, and questions about the agent itself.
+//! Phrases besides requests: greetings, thanks, and questions about the agent itself.
 //!
 //! A phrase is answered in words, or by the tool `about`, which knows the agent: who it is, what it did and why.
 
@@ -157,7 +157,8 @@ const PHRASES: &[Phrase] = &[
             "what now",
             "(getting|get) started",
             "i (am|do) [not] (lost|confused|stuck)",
-            "what do you do [here]",
+            "what do you do [here|exactly|really|then]",
+            "can you (help|assist) [me] (with|on|in) {rest}",
         ],
     },
     Phrase {
@@ -176,7 +177,8 @@ const PHRASES: &[Phrase] = &[
             "tell me (about|of|something) [about] yourself",
             "tell me who you are",
             "(what|which) [language] (model|llm|ai) {rest}",
-            "(what|which) version {rest}",
+            "(what|which) version [are] {rest}",
+            "(what|which) version",
             "version",
             "what is monas [about|for]",
             "(what|who) is monas",
@@ -292,7 +294,8 @@ const PHRASES: &[Phrase] = &[
         reply: Reply::About("time"),
         patterns: &[
             "what [is] [the] time [is] [it] [now|please|there]",
-            "what is the (time|date|day|year|month) [today|now|please]",
+            "what is the (time|date|day|year|month) [today|now|please|tomorrow|yesterday]",
+            "what (day|date) is [it] (tomorrow|yesterday)",
             "(what|which) (day|date|year|month|weekday) (is|do) (it|today|this|we) [today|now|have]",
             "what is today [date]",
             "what is todays date",
@@ -366,6 +369,12 @@ const PHRASES: &[Phrase] = &[
     Phrase {
         reply: Reply::Text("What shall I remember? Say it as in: remember that Ada likes coffee."),
         patterns: &["(remember|memorize|memorise|note) [that|this|it|something|these|down]"],
+    },
+    Phrase {
+        reply: Reply::Text(
+            "Tell me your name, as in \"my name is Ada\", and I offer to remember it.",
+        ),
+        patterns: &["[you] [can|may] [just] call me {name}"],
     },
     Phrase {
         reply: Reply::Text("What shall I forget? Say it as in: forget that Ada likes coffee."),

@@ -100,7 +100,7 @@ pub(super) fn unmarked(text: &str) -> &str {
     }
 }
 
-/// What may stand before a request and says nothing, longer ones first.
+/// Polite words before a request, longer ones first.
 const BEFORE: &[&str] = &[
     "i would like you to",
     "i'd like you to",
@@ -198,7 +198,11 @@ pub(super) fn written_out(text: &str, which: Forms) -> String {
             .find(|(short, _)| short.eq_ignore_ascii_case(core));
         match long {
             Some((_, long)) => {
-                out.push_str(long);
+                // `I'm called Ada` is kept as a person writes it.
+                match long.strip_prefix("i ") {
+                    Some(rest) => out.push_str(&format!("I {rest}")),
+                    None => out.push_str(long),
+                }
                 out.push_str(&word[core.len()..]);
             }
             None => out.push_str(word),

@@ -34,7 +34,7 @@ pub(crate) struct DataOptions {
     pub(crate) agent: Option<String>,
     /// Print the reply as JSON instead of text.
     pub(crate) json: bool,
-    /// Which server is asked, and how.
+    /// The server that is asked, and how.
     pub(crate) asking: Options,
     /// Names the data folder.
     pub(super) config: Config,
@@ -126,11 +126,15 @@ impl DataOptions {
             problem.push_str(&known);
         }
         backend.close().await;
-        lines?.iter().all(|line| say(line));
+        let lines = lines?;
+        if lines.is_empty() && !self.json {
+            print::note("none");
+        }
+        lines.iter().all(|line| say(line));
         Ok(())
     }
 
-    /// What is said after a name that no agent has: the one that was probably meant, or all there are.
+    /// The hint after a name that no agent has: the one that was probably meant, or all there are.
     async fn known_agents(&self, backend: &Backend) -> Option<String> {
         let meant = self.agent.as_deref()?;
         let asked = backend.text(Method::GET, "/api/agents", String::new());
@@ -138,7 +142,7 @@ impl DataOptions {
         let ids: Vec<&str> = known.agents.iter().map(|it| &*it.id).collect();
         Some(match nearest(meant, ids.iter().copied()) {
             Some(id) => format!("; did you mean {id:?}?"),
-            None => format!("; there are {}", ids.join(", ")),
+            None => format!("; the server has: {}", ids.join(", ")),
         })
     }
 

@@ -1,4 +1,4 @@
-//! What `monas capability`, `key`, `secret` and `user` share: each works on a list of entries that the server keeps as data,
+//! The common part of `monas capability`, `key`, `secret` and `user`: each works on a list of entries that the server keeps as data,
 //! with a path for the list and one below it for each entry.
 
 use axum::http::Method;

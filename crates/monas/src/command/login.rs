@@ -1,6 +1,6 @@
 //! `monas login` and `monas logout`: tokens of the issuer that a server, or a tool server of MCP, trusts.
 //!
-//! What a server trusts is read from its metadata as a protected resource, or else from its card. The token is kept for
+//! The issuers that a server trusts are read from its metadata as a protected resource, or else from its card. The token is kept for
 //! that server alone, in a file of this user; the other commands show it there ([`kept`]).
 
 use std::sync::Arc;

@@ -205,7 +205,7 @@ fn pause(response: &Response<Body>) -> Option<Duration> {
     Some(Duration::from_secs(seconds.clamp(1, LONGEST_PAUSE)))
 }
 
-/// What is wrong with the flags, or with the card that says where an API key goes.
+/// The fault of the flags, or with the card that says where an API key goes.
 fn of_flags(server: &RunningServer, failure: failure::Failure) -> Failure {
     use a2a::client::Error;
     match failure {

@@ -1,4 +1,4 @@
-//! What is made, and that it is not made twice.
+//! Records that are made, and that none is made twice.
 
 use std::os::unix::fs::PermissionsExt as _;
 

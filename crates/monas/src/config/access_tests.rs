@@ -1,4 +1,4 @@
-//! What `[access]` says, and what is said about it.
+//! The settings of `[access]`, and the errors about them.
 
 use std::path::Path;
 

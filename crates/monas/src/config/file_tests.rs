@@ -1,4 +1,4 @@
-//! What a file says, and what is said about a file.
+//! The contents of configuration files, and the errors about them.
 
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -7,7 +7,7 @@ use a2a::binding::BindingUse;
 
 use super::{parse, read};
 
-/// What is said about a file with this text.
+/// The error about a file with this text.
 fn complaint(text: &str) -> String {
     parse(Path::new("monas.toml"), text)
         .unwrap_err()

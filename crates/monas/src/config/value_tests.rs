@@ -1,4 +1,4 @@
-//! What each kind of value takes and refuses.
+//! The values that each kind takes and refuses.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU64;

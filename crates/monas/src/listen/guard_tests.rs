@@ -1,4 +1,4 @@
-//! Which requests are let in, header by header.
+//! The requests that are let in, header by header.
 
 use axum::http::Request;
 use axum::http::request::Parts;

@@ -1,4 +1,4 @@
-//! What is an origin, and which are the same.
+//! Origins, and which of them are the same.
 
 use super::{NotAnOrigin, Origin};
 

@@ -1,4 +1,4 @@
-//! What happens around every call on every wire: its limit, its line in the log, its record in the audit trail, its place
+//! The frame around every call on every wire: its limit, its line in the log, its record in the audit trail, its place
 //! in the metrics, its span.
 //!
 //! Protocols announce their calls to [`access::Calls`]: the table of A2A, the dispatch of MCP, the table of ACP, and the
@@ -159,7 +159,7 @@ fn log(asked: &CallRecord, outcome: Outcome, time: Duration) {
         caller = shown(caller),
         scheme = caller.scheme(),
         outcome = outcome.name(),
-        ms = time.as_secs_f64() * 1000.0,
+        ms = (time.as_secs_f64() * 10_000.0).round() / 10.0,
         request = origin.request,
         address,
         trace,

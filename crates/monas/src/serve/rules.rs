@@ -1,4 +1,4 @@
-//! What each route outside of the protocols' bindings needs of its caller: the list that `serve/door.rs` asks.
+//! The rule of each route outside of the protocols' bindings for its caller: the list that `serve/door.rs` asks.
 
 use access::{FoundRule, RouteRule, route_rules};
 

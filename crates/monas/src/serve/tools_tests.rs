@@ -1,4 +1,4 @@
-//! What is wrong with a list of servers is said before anything is started.
+//! Faults in a list of servers are told before anything is started.
 
 use std::path::Path;
 

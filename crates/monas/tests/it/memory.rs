@@ -1,4 +1,4 @@
-//! What an agent remembers: over the API of the running program, from the command line, and after a restart.
+//! The memory of an agent: over the API of the running program, from the command line, and after a restart.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What an operator asks of the running program, and what its card proves.
+//! Questions of an operator to the running program, and the proof in its card.
 
 use std::collections::VecDeque;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! What the tests have in common.
+//! The common parts of the tests.
 
 pub(crate) mod agent;
 pub(crate) mod cutting;

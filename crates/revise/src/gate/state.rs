@@ -1,4 +1,4 @@
-//! What a gate knows: the versions of its subject, the proposal under way, and the canary.
+//! The state of a gate: the versions of its subject, the proposal under way, and the canary.
 
 use std::collections::VecDeque;
 use std::fmt;

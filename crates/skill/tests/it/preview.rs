@@ -1,4 +1,4 @@
-//! What a skill says that it would do, before a person agrees to it.
+//! Previews of calls, before a person agrees to them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

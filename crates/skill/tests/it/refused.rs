@@ -1,4 +1,4 @@
-//! What is no skill does not compile, and the compiler says why.
+//! Code that defines no skill does not compile, and the compiler says why.
 
 #[test]
 fn what_is_no_skill_does_not_compile() {

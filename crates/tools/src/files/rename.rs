@@ -63,11 +63,11 @@ impl FileMove {
         let by = ctx.caller().to_string();
         let moved = on_disk("move", move || {
             let from = ProjectPath::parse(&input.from)?;
-            let mut to = ProjectPath::parse(&input.to)?;
             // An input that was bound names the place itself, which is a folder if one was moved there before a restart.
-            if input.seen.is_none() {
-                to = changing.project.destination(&from, &to)?;
-            }
+            let to = match input.seen {
+                Some(_) => ProjectPath::parse(&input.to)?,
+                None => changing.project.destination(&from, &input.to)?,
+            };
             let changed = changing.rename((&by, "file-move"), &from, &to, input.seen.as_deref())?;
             Ok(Moved {
                 says: match changed {
@@ -91,12 +91,11 @@ impl FileMove {
         let project = self.0.project.clone();
         let bound = on_disk("move", move || {
             let from = ProjectPath::parse(&input.from)?;
-            let to = ProjectPath::parse(&input.to)?;
             let now = project.stamp(&from)?;
             // `from` is missing: it was moved before a restart, and `to` is its new path.
             let to = match now == ABSENT {
-                true => to,
-                false => project.destination(&from, &to)?,
+                true => ProjectPath::parse(&input.to)?,
+                false => project.destination(&from, &input.to)?,
             };
             let seen = input.seen.unwrap_or(now);
             if seen == ABSENT {

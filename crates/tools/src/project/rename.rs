@@ -59,9 +59,13 @@ impl Project {
         }
     }
 
-    /// Where something that is moved to `to` comes to lie: inside of `to` if that is a folder.
-    pub fn destination(&self, from: &ProjectPath, to: &ProjectPath) -> Result<ProjectPath, Error> {
+    /// Where something that is moved to `to` comes to lie: inside of `to` if that is a folder, or written as one with a slash
+    /// at its end.
+    pub fn destination(&self, from: &ProjectPath, to: &str) -> Result<ProjectPath, Error> {
+        let is_written_as_folder = to.ends_with('/');
+        let to = &ProjectPath::parse(to)?;
         let is_folder = to.is_root()
+            || is_written_as_folder
             || match self.root().metadata(to.as_path()) {
                 Ok(found) => found.is_dir(),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => false,

@@ -103,6 +103,15 @@ async fn a_file_is_moved_into_a_folder_or_renamed_and_overwrites_nothing() {
     assert_eq!(again["changed"], false);
     assert_eq!(names(&bed.root.join("archive")), ["notes.md", "old.md"]);
 
+    // A slash at the end means a folder, also one that is made by the move.
+    let made = json!({ "from": "archive/notes.md", "to": "drafts/" });
+    let bound = entry.bind(made).await.unwrap();
+    assert_eq!(bound["to"], "drafts/notes.md");
+    call.output("file-move", bound).await.unwrap();
+    let back = json!({ "from": "drafts/notes.md", "to": "archive/" });
+    call.output("file-move", back).await.unwrap();
+    assert_eq!(names(&bed.root.join("archive")), ["notes.md", "old.md"]);
+
     let taken = json!({ "from": "archive/notes.md", "to": "archive/old.md" });
     assert_eq!(
         refused(&bed, "file-move", taken).await,

@@ -1,7 +1,7 @@
 //! The replies of `/api`, as types: the server writes them, and commands such as `monas law` and `monas memory` read
 //! them.
 //!
-//! What a client only passes on (a whole law, the relations of a graph) stays JSON here.
+//! JSON that a client only passes on (a whole law, the relations of a graph) stays JSON here.
 
 use std::collections::BTreeMap;
 

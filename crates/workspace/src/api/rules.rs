@@ -1,4 +1,4 @@
-//! What each route below `/api` needs of its caller. A route without a row here is not served.
+//! The rule of each route below `/api` for its caller. A route without a row here is not served.
 
 use access::{RouteRule, route_rules};
 

@@ -1,6 +1,6 @@
 //! `/api/sessions`: the conversations of a caller with agents: listed, searched, read, renamed, archived, deleted, exported.
 //!
-//! What was said and done is read from the journals of agents; only title, archived and the time of last use are kept for a
+//! The history is read from the journals of agents; only title, archived and the time of last use are kept for a
 //! session. A deleted session is hidden; the journal keeps its events.
 
 use agent::{AgentHandle, Owner};

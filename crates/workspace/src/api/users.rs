@@ -17,7 +17,7 @@ use super::reply::{AddedUser, ListedUser, SavedLink, UserList};
 use super::time::shown_time;
 use super::{Caller, Failure, Rights, invalid, keys, read, respond, whole};
 
-/// What is said of a name that was removed and never was a user.
+/// The note on a name that was removed and never was a user.
 const NOT_LISTED: &str = "it was no user of this server: tokens and other credentials of this name are refused from now on";
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! What a client of the chat says and is shown, whatever it is connected by: its windows, and an answer to each message.
+//! The messages of a client of the chat, whatever it is connected by: its windows, and an answer to each message.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};

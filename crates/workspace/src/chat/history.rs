@@ -1,4 +1,4 @@
-//! What happened in a session so far, read from the journal.
+//! The history of a session, read from the journal.
 
 use std::sync::Arc;
 

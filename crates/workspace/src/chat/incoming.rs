@@ -1,4 +1,4 @@
-//! What a client sends, read strictly: each fault names the field, what is wrong with it and what is right.
+//! Messages of clients, read strictly: each fault names the field, what is wrong with it and what is right.
 
 use serde_json::{Map, Value};
 

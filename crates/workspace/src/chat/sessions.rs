@@ -1,4 +1,4 @@
-//! What is kept of a session besides what happened in it: its title, whether it is archived, where its first event is, and
+//! The stored part of a session, besides its history: its title, whether it is archived, where its first event is, and
 //! what was chosen for it. What was said and done is in the journal of the agent alone.
 
 use agent::Owner;

@@ -1,4 +1,4 @@
-//! What waits for a person, over all agents: the whole list at each change, and how something was answered.
+//! Questions that wait for a person, over all agents: the whole list at each change, and how something was answered.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What is measured, on which store, and what we aim at.
+//! The measurements, on which store, and their targets.
 
 use crate::bench::frame::{self, Bench, OURS, Repeat};
 use crate::bench::rounds::Counted;

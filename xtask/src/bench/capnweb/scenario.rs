@@ -1,4 +1,4 @@
-//! What is measured, and the ratio to npm's figure that we aim at.
+//! The measurements, and the ratio to npm's figure that we aim at.
 
 use crate::bench::frame::{self, Bench, OURS, Repeat};
 use crate::bench::rounds::Counted;

@@ -1,4 +1,4 @@
-//! What is measured, and what we aim at.
+//! The measurements, and their targets.
 
 use crate::bench::frame::{self, Bench, OURS, Repeat};
 use crate::bench::rounds::Counted;

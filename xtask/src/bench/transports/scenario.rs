@@ -1,4 +1,4 @@
-//! What is measured, and which figures come of it.
+//! The measurements, and the figures that follow.
 
 use super::wire::Wire;
 use crate::bench::options::Options;

@@ -1,4 +1,4 @@
-//! What is around a request: parsed at the edge, its params left as they came.
+//! The envelope of a request: parsed at the edge, its params left as they came.
 
 use std::borrow::Cow;
 

@@ -161,7 +161,7 @@ fn json_name(field: &str) -> String {
     name
 }
 
-/// What is left of a request, as a query.
+/// The rest of a request, as a query.
 fn query(fields: &Map<String, Value>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in fields {

@@ -1,4 +1,4 @@
-//! What a message consists of, as data.
+//! The parts of a message, as data.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a message lacks that the protocol requires.
+//! Parts that the protocol requires and a message lacks.
 
 use std::fmt;
 

@@ -23,7 +23,7 @@ messages! { "a2a.v1";
         capabilities: Option<AgentCapabilities> = 7,
         /// Ways to prove who one is, by names that the requirements use.
         security_schemes: BTreeMap<String, SecurityScheme> = 8,
-        /// What a caller must prove; one of these is enough.
+        /// The credentials that a caller must prove; one of these is enough.
         security: Vec<Security> = 9,
         /// Media types that all skills take unless they say otherwise.
         default_input_modes: Vec<String> = 10,
@@ -93,7 +93,7 @@ messages! { "a2a.v1";
         input_modes: Vec<String> = 6,
         /// Media types that it gives, instead of the agent's.
         output_modes: Vec<String> = 7,
-        /// What a caller must prove; one of these is enough.
+        /// The credentials that a caller must prove; one of these is enough.
         security: Vec<Security> = 8,
     }
 
@@ -174,7 +174,7 @@ messages! { "a2a.v1";
         token_url: String = 2,
         /// Where a new token is got for an old one.
         refresh_url: String = 3,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 4,
     }
 
@@ -184,7 +184,7 @@ messages! { "a2a.v1";
         token_url: String = 1,
         /// Where a new token is got for an old one.
         refresh_url: String = 2,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 3,
     }
 
@@ -194,7 +194,7 @@ messages! { "a2a.v1";
         authorization_url: String = 1,
         /// Where a new token is got for an old one.
         refresh_url: String = 2,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 3,
     }
 
@@ -204,7 +204,7 @@ messages! { "a2a.v1";
         token_url: String = 1,
         /// Where a new token is got for an old one.
         refresh_url: String = 2,
-        /// What each scope allows, by its name.
+        /// The permissions of each scope, by its name.
         scopes: BTreeMap<String, String> = 3,
     }
 }

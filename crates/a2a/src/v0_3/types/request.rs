@@ -1,4 +1,4 @@
-//! What the operations take and give.
+//! The requests and replies of the operations.
 
 use super::{Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
 use crate::types::Struct;

@@ -1,4 +1,4 @@
-//! What a stopped server leaves is found by the next one.
+//! Data that a stopped server leaves is found by the next one.
 
 use std::sync::Arc;
 

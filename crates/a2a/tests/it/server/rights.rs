@@ -1,4 +1,4 @@
-//! What each operation needs of its caller, and what is known of a caller after a restart.
+//! The rule of each operation for its caller, and what is known of a caller after a restart.
 
 use std::sync::{Arc, Mutex};
 

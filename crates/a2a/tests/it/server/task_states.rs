@@ -1,4 +1,4 @@
-//! What becomes of a message: an answer, a task, an end.
+//! The outcome of a message: an answer, a task, an end.
 
 use a2a::error::Error;
 use a2a::server::Interrupted;

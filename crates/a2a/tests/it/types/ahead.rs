@@ -1,4 +1,4 @@
-//! What our types have of version 1.1, which the official SDK does not know yet.
+//! The parts of version 1.1 in our types, which the official SDK does not know yet.
 
 /// Fields that are ours alone, as the comparison writes them. Comparing fails when one of them is in the SDK, and
 /// when another one is not.

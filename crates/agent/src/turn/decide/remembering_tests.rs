@@ -1,4 +1,4 @@
-//! Which messages are kept without a model, and what of them.
+//! The messages that are kept without a model, and what of them.
 
 use super::told;
 

@@ -1,4 +1,4 @@
-//! What stands around a skill: its time, its output, hooks, and skills that call skills.
+//! The fence around a skill: its time, its output, hooks, and skills that call skills.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! What is decided about a peer, from how far it is.
+//! The verdict on a peer, from how far it is.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a server makes of batches, well-formed and not.
+//! Batches, well-formed and not, as a server reads them.
 
 use std::time::{Duration, Instant};
 

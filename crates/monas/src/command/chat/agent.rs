@@ -123,7 +123,9 @@ impl<'a> AgentConversation<'a> {
         };
         let state = status.map(|it| it.state);
         let question = status.and_then(|it| extension::asked_in(it.message.as_ref()?));
-        self.approval = question.is_some_and(|it| it.kind == QuestionKind::Approval);
+        self.approval = question.is_some_and(|it| {
+            it.kind == QuestionKind::Approval || it.message.ends_with(agent::YES_OR_NO)
+        });
         if !context.is_empty() {
             self.context.clone_from(context);
         }

@@ -47,7 +47,7 @@ pub(super) struct SessionConversation<'a> {
 struct Waiting {
     request: String,
     task: String,
-    /// A question in words; else a call that is decided about.
+    /// A question that any words answer; else a call that is decided about, or an offer that a yes or no answers.
     question: bool,
 }
 
@@ -281,7 +281,7 @@ impl<'a> SessionConversation<'a> {
                 self.waiting.push(Waiting {
                     request: message.id.clone(),
                     task: task.clone(),
-                    question: message.text("action") == Some("question"),
+                    question: is_open_question(message),
                 });
                 over = Some(task.clone());
             }
@@ -319,6 +319,12 @@ fn ended(message: &Received) -> Option<&str> {
         }
         _ => None,
     }
+}
+
+/// Whether any words answer what is asked. To an offer only a yes or no is an answer, and the server reads which lines are one.
+fn is_open_question(message: &Received) -> bool {
+    let text = message.text("description").unwrap_or_default();
+    message.text("action") == Some("question") && !text.ends_with(agent::YES_OR_NO)
 }
 
 fn asked_task(waiting: &[Waiting]) -> Option<String> {

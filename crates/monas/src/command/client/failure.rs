@@ -44,7 +44,7 @@ pub(crate) enum Failure {
 }
 
 impl From<config::Error> for Failure {
-    /// What is wrong with the settings for outbound connections.
+    /// The faults of the settings for outbound connections.
     fn from(error: config::Error) -> Self {
         match error {
             config::Error::Read { path, source } => Self::file(&path, &source),

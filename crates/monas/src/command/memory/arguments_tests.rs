@@ -1,4 +1,4 @@
-//! What command lines ask for.
+//! The requests of command lines, parsed.
 
 use serde_json::json;
 

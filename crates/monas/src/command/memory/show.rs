@@ -5,7 +5,7 @@ use workspace::api::reply::{AuditCounts, Forgotten, Imported, Recalled, RecordHi
 /// How many signs of a hit are shown.
 const SIGNS: usize = 4;
 
-/// What became of a record, and a line for each record that it contradicts.
+/// The outcome for a record, and a line for each record that it contradicts.
 pub(super) fn stored(reply: &Stored) -> Vec<String> {
     let (layer, id) = (reply.layer.name(), reply.node_id.as_str());
     let mut lines = vec![format!("{} as {layer}: {id}", reply.outcome)];

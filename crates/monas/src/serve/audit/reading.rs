@@ -190,7 +190,7 @@ pub(super) fn before(view: &dyn View, state: StreamState, time: i64) -> Result<u
     Ok(low)
 }
 
-/// What is left to be read of a trail.
+/// The rest of a trail, still to be read.
 struct Reading {
     reader: Reader,
     question: Question,

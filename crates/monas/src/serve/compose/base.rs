@@ -1,4 +1,4 @@
-//! What every server stands on, and the routes that follow from it.
+//! The parts that every server has, and the routes that follow from it.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! What agents do: tasks, turns, models, memory, webhooks, sessions, spans, and the memory of the process.
+//! The work of agents in figures: tasks, turns, models, memory, webhooks, sessions, spans, and the memory of the process.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What callers said is printed without effect on the terminal of an operator.
+//! Words of callers are printed without effect on the terminal of an operator.
 
 use crate::support::program::{Monas, living, run};
 

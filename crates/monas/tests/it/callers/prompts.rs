@@ -1,4 +1,4 @@
-//! What the model is shown of memory, files and tools is quoted, and a call that may follow from it is asked about.
+//! Text of memory, files and tools is quoted for the model, and a call that may follow from it is asked about.
 
 use model::scripted::Turn;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is said of each route: a sentence, its query, its body and its reply. A name that ends in `!` is required.
+//! The description of each route: a sentence, its query, its body and its reply. A name that ends in `!` is required.
 //! A type is a word of `openapi::schema`, or the name of an object of [`named`].
 
 mod administration;

@@ -1,4 +1,4 @@
-//! What our server's journal has done so far, as `sut` tells it.
+//! The counters of our server's journal, as `sut` tells it.
 
 use serde_json::Value;
 

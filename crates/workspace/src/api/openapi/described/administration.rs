@@ -1,4 +1,4 @@
-//! What is said of the routes for users, keys, secrets and signing in.
+//! Descriptions of the routes for users, keys, secrets and signing in.
 
 use super::{Described, Fields, json};
 

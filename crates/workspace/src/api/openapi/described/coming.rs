@@ -1,4 +1,4 @@
-//! What is said of the routes that the page needs beyond the documented ones: the journal, tasks, a search, the status of the
+//! Descriptions of the routes that the page needs beyond the documented ones: the journal, tasks, a search, the status of the
 //! server, terminals, changes of files, the model, and proposals to change a law.
 
 use super::{AGENT, Described, Fields, json};
