@@ -194,11 +194,11 @@ impl Chat {
             conversation: session.clone(),
         };
         // The agent would reject it as a task of its own, of which the journal and so the session tell nothing.
-        let unclear = agent.unclear_answer(&owner.caller, &session, &command.command);
-        if command.attachments.is_empty()
-            && let Some(told) = unclear.await
-        {
-            return Err(a2a::Error::invalid_field("command", told));
+        if command.attachments.is_empty() {
+            let unclear = agent.unclear_answer(&owner.caller, &session, &command.command);
+            if let Some(told) = unclear.await {
+                return Err(a2a::Error::invalid_field("command", told));
+            }
         }
         let begun = self
             .0
