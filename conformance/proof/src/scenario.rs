@@ -68,7 +68,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// What can be done.
+/// An action of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A message is sent.
@@ -119,7 +119,7 @@ pub enum Operation {
 /// A message, and how it is to be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Send {
-    /// What is waited for.
+    /// The state that is waited for.
     pub how: How,
     /// What the agent is to do: the text of the message.
     pub script: String,
@@ -158,7 +158,7 @@ impl Send {
     }
 }
 
-/// What a sender waits for.
+/// The point until which a sender waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// That the task rests.
@@ -254,7 +254,7 @@ bad! {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct Error {
-    /// Which line, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub why: String,

@@ -29,7 +29,7 @@ mod waking;
 
 use waking::Awake;
 
-/// What all agents of a population use.
+/// The parts that all agents of a population use.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Parts {
@@ -37,13 +37,13 @@ pub struct Parts {
     pub store: Store,
     /// Where they remember; without it they remember nothing but their conversations.
     pub memory: Option<Memory>,
-    /// What thinks for those that have no model of their own. By default rules do.
+    /// The model of agents that have none of their own. By default it is rules.
     pub model: Arc<dyn Model>,
     /// Whether callers are known, so that each sees its own records of memory and public ones.
     pub walls: bool,
     /// How long one that has nothing to do stays awake.
     pub sleep_after: Duration,
-    /// What time it is, in milliseconds since 1970.
+    /// The clock, in milliseconds since 1970.
     pub clock: Arc<dyn Fn() -> Millis + Send + Sync>,
     /// A language model that was found and is not used: how to use it, in a sentence.
     pub offered_model: Arc<OnceLock<String>>,
@@ -78,14 +78,14 @@ impl Parts {
     }
 }
 
-/// What an agent is, besides its skills.
+/// An agent, besides its skills.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// What it is known by: a lower-case DNS label.
+    /// Its name in addresses: a lower-case DNS label.
     pub id: String,
     pub name: String,
     pub description: String,
-    /// What it is for.
+    /// Its purposes.
     pub objectives: Vec<String>,
     /// The law that the agent is created with. Later the law in its journal counts.
     pub law: Law,
@@ -153,10 +153,10 @@ pub(crate) struct Slot {
     pub(crate) traits: Option<Traits>,
     /// It has records of its own, so that it is not compared with agents of the same law and skills.
     pub(crate) distinct: bool,
-    /// What its manifest has now and its law has not.
+    /// The part of its manifest that its law does not have.
     pub(crate) offer: Option<Offer>,
     model: Option<Arc<dyn Model>>,
-    /// What it looks into besides its own memory.
+    /// The views that it reads besides its own memory.
     views: Vec<String>,
     /// The callers that see all of its memory.
     readers: Vec<String>,
@@ -510,7 +510,7 @@ impl Inner {
         self.lock().get(id).is_some_and(|slot| slot.plain.is_none())
     }
 
-    /// What thinks for an agent.
+    /// The model of an agent.
     pub(crate) fn model(&self, id: &str) -> Arc<dyn Model> {
         let own = self.lock().get(id).and_then(|slot| slot.model.clone());
         let chosen = || {
