@@ -536,8 +536,8 @@ export interface Workspace extends Streams {
   getFilesChanges(fields?: { agent?: string; limit?: string | number | boolean | string[] }): Promise<{ changes: KeptChange[] }>;
   /** `POST /api/files/undo`: Takes back a change of a file; without change, the last one. */
   postFilesUndo(fields?: { change?: string; agent?: string }): Promise<{ success: boolean; change: string; path: string; id: string }>;
-  /** `POST /api/files/diff`: Applies a unified diff to a file, whole or in parts; with preview, only says what it would do. */
-  postFilesDiff(fields: { path: string; diff: string; hunks?: number[]; seen?: string; preview?: boolean; agent?: string }): Promise<{ success: boolean; path: string; content?: string; hash?: string; hunks: Fields[] }>;
+  /** `POST /api/files/diff`: Applies a unified diff to a file, whole or in parts: at once, or by the agent after an approval; with preview, only says what it would do. */
+  postFilesDiff(fields: { path: string; diff: string; hunks?: number[]; seen?: string; preview?: boolean; requires_approval?: boolean; agent?: string }): Promise<{ success: boolean; path: string; lines_added: number; lines_removed: number; content?: string; hash?: string; hunks: Fields[]; status?: "pending_approval" | "written"; approval_id?: string; task_id?: string }>;
   /** `GET /api/terminals`: The terminals that are open. */
   getTerminals(fields?: { agent?: string }): Promise<{ terminals: TerminalState[] }>;
   /** `POST /api/terminals`: Opens a terminal in the project; the caller holds it. */

@@ -57,7 +57,7 @@ export interface AgentCard {
   capabilities: AgentCapabilities;
   /** Ways to prove who one is, by names that the requirements use. */
   securitySchemes?: { [name: string]: SecurityScheme };
-  /** What a caller must prove; one of these is enough. */
+  /** The credentials that a caller must prove; one of these is enough. */
   securityRequirements?: SecurityRequirement[];
   /** Media types that all skills take unless they say otherwise. */
   defaultInputModes: string[];
@@ -125,7 +125,7 @@ export interface AgentSkill {
   inputModes?: string[];
   /** Media types that it gives, instead of the agent's. */
   outputModes?: string[];
-  /** What a caller must prove; one of these is enough. */
+  /** The credentials that a caller must prove; one of these is enough. */
   securityRequirements?: SecurityRequirement[];
 }
 
@@ -160,7 +160,7 @@ export interface AuthorizationCodeOAuthFlow {
   tokenUrl: string;
   /** Where a new token is got for an old one. */
   refreshUrl?: string;
-  /** What each scope allows, by its name. */
+  /** The permissions of each scope, by its name. */
   scopes: { [name: string]: string };
   /** Whether the code must be bound to its requester (RFC 7636). */
   pkceRequired?: boolean;
@@ -181,7 +181,7 @@ export interface ClientCredentialsOAuthFlow {
   tokenUrl: string;
   /** Where a new token is got for an old one. */
   refreshUrl?: string;
-  /** What each scope allows, by its name. */
+  /** The permissions of each scope, by its name. */
   scopes: { [name: string]: string };
 }
 
@@ -201,7 +201,7 @@ export interface DeviceCodeOAuthFlow {
   tokenUrl: string;
   /** Where a new token is got for an old one. */
   refreshUrl?: string;
-  /** What each scope allows, by its name. */
+  /** The permissions of each scope, by its name. */
   scopes: { [name: string]: string };
 }
 
@@ -245,7 +245,7 @@ export interface ImplicitOAuthFlow {
   authorizationUrl?: string;
   /** Where a new token is got for an old one. */
   refreshUrl?: string;
-  /** What each scope allows, by its name. */
+  /** The permissions of each scope, by its name. */
   scopes?: { [name: string]: string };
 }
 
@@ -376,7 +376,7 @@ export interface PasswordOAuthFlow {
   tokenUrl?: string;
   /** Where a new token is got for an old one. */
   refreshUrl?: string;
-  /** What each scope allows, by its name. */
+  /** The permissions of each scope, by its name. */
   scopes?: { [name: string]: string };
 }
 
