@@ -112,9 +112,9 @@ pub(crate) struct Waits {
 /// later yes unclear.
 pub(crate) fn answered_by_next(waiting: &[Waits]) -> Option<&Waits> {
     let firm = waiting.iter().filter(|it| !it.is_offer).count();
-    let last = waiting.iter().max_by_key(|it| it.at)?;
-    let alone = waiting.iter().filter(|it| it.at == last.at).count() == 1;
-    (firm < 2 && alone).then_some(last)
+    // Ids of tasks are in the order of time, also within a millisecond.
+    let last = waiting.iter().max_by_key(|it| (it.at, &it.task))?;
+    (firm < 2).then_some(last)
 }
 
 /// Whether a question is an offer of the agent itself. The words of others are behind `asks:`.
@@ -300,7 +300,8 @@ mod tests {
             Some("call".into())
         );
         assert_eq!(next(&[call.clone(), other, offer.clone()]), None);
-        assert_eq!(next(&[offer.clone(), waits("same", 1, true)]), None);
+        let same = waits("same", 1, true);
+        assert_eq!(next(&[same, offer]), Some("same".into()));
     }
 
     #[test]

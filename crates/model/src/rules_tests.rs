@@ -148,7 +148,7 @@ fn what_strangers_say_first_is_read_as_they_mean_it() {
     let own = |name: &str, fields: &[&str]| Tool::new(name, "Does it.", takes(fields, 1));
     let tools = [
         own("file-write", &["path", "content", "append"]),
-        own("file-list", &["path", "glob"]),
+        Tool::new("file-list", "Does it.", takes(&["path", "glob"], 0)),
         own("file-delete", &["path"]),
         own("file-search", &["query"]),
         own("remember", &["text", "ask"]),
