@@ -46,8 +46,9 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 
 /// Runs a program, shows each line it prints as it comes, and hands it to `seen` as well.
 ///
-/// What it has started is killed, and the result is [`Error::Stalled`], when it prints nothing for as long as
-/// [`MAX_SILENCE`]: a test that waits for ever would otherwise hold up everything behind it.
+/// A program of tests that it has started is killed, and the result is [`Error::Stalled`], when no line comes for as long
+/// as [`MAX_SILENCE`]: a test that waits for ever would otherwise hold up everything behind it. While nothing but the
+/// compiler works, there are no lines either, and no limit.
 pub(crate) fn watch(command: &mut Command, mut seen: impl FnMut(&str)) -> Result<()> {
     command.stdout(Stdio::piped());
     let mut child = command
@@ -59,15 +60,18 @@ pub(crate) fn watch(command: &mut Command, mut seen: impl FnMut(&str)) -> Result
         let mut lines = BufReader::new(stdout).split(b'\n');
         lines.try_for_each(|text| sender.send(text).map_err(drop))
     });
-    let mut stalled = false;
+    let (mut testing, mut stalled) = (false, false);
     loop {
         match lines.recv_timeout(MAX_SILENCE) {
             Ok(text) => {
                 let text = text.doing(|| format!("read from {}", line(command)))?;
                 let text = String::from_utf8_lossy(&text);
                 println!("{text}");
+                testing |= text.starts_with("running ");
+                testing &= !text.starts_with("test result:");
                 seen(&text);
             }
+            Err(RecvTimeoutError::Timeout) if !testing => {}
             Err(RecvTimeoutError::Timeout) => {
                 stalled = true;
                 kill_children(child.id())?;
