@@ -193,6 +193,11 @@ impl Project {
         &self.inner.root
     }
 
+    /// The content of a file, whatever it is, up to a size.
+    pub fn read_bytes(&self, path: &ProjectPath, limit: u64) -> Result<Vec<u8>, Error> {
+        bytes(self.root(), path.as_path(), path, limit)
+    }
+
     fn bytes(&self, path: &ProjectPath) -> Result<Vec<u8>, Error> {
         bytes(self.root(), path.as_path(), path, self.limits().file_bytes)
     }

@@ -75,6 +75,18 @@ impl Project {
         Ok(written(place.file.is_none(), true))
     }
 
+    /// Makes a file of any content, which is as large as the caller allows. A file that is there already is
+    /// [`Error::Exists`].
+    pub fn create(&self, path: &ProjectPath, content: &[u8]) -> Result<(), Error> {
+        let place = self.place(path)?;
+        let free = || match place.folder.symlink_metadata(&place.name) {
+            Ok(_) => Err(Error::Exists(path.clone())),
+            Err(_) => Ok(()),
+        };
+        free()?;
+        place.put(path, content, free)
+    }
+
     /// The place that a path stands for, after all symlinks, and the hash of the file there or [`ABSENT`]. Nothing is
     /// created.
     pub fn state(&self, path: &ProjectPath) -> Result<(ProjectPath, String), Error> {
