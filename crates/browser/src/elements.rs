@@ -107,7 +107,7 @@ pub(crate) async fn list(tab: &Tab) -> Result<ElementList, Error> {
     let view = (number(&view["clientWidth"]), number(&view["clientHeight"]));
     let mut found = Vec::new();
     let mut nodes = 0;
-    collect(tab, &tab.session, &main, (0.0, 0.0), &mut found, &mut nodes);
+    collect(&tab.session, &main, (0.0, 0.0), &mut found, &mut nodes);
     let frames = tab.state().frames.clone();
     for (session, frame) in frames {
         // A frame that ends meanwhile has no elements.
@@ -119,9 +119,7 @@ pub(crate) async fn list(tab: &Tab) -> Result<ElementList, Error> {
             None => None,
         };
         let before = found.len();
-        collect(
-            tab,
-            &session,
+        collect(&session,
             &documents,
             at.unwrap_or_default(),
             &mut found,
@@ -171,7 +169,6 @@ async fn frame_place(tab: &Tab, frame: &str, documents: &[Document]) -> Option<(
 
 /// Collects the elements of documents; `at` is the place of the first one in the view.
 fn collect(
-    tab: &Tab,
     session: &str,
     documents: &[Document],
     at: (f64, f64),
@@ -204,7 +201,6 @@ fn collect(
             }
         }
     }
-    let _ = tab;
 }
 
 fn describe(

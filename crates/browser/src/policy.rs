@@ -53,6 +53,14 @@ enum HostPattern {
 pub struct HostRuleError(pub String);
 
 impl Policy {
+    pub fn new(allow: Vec<HostRule>, deny: Vec<HostRule>, private: Vec<HostRule>) -> Self {
+        Self {
+            allow,
+            deny,
+            private,
+        }
+    }
+
     /// A policy by the texts of its rules.
     pub fn parse(
         allow: &[String],
@@ -98,7 +106,10 @@ impl Policy {
         if ip_literal(&host).is_some() {
             self.check_lists(&host, port)?;
         }
-        if is_public(address) || any(&self.private, &host, port, Some(address)) {
+        // A grant of an address is none for names that resolve to it: a page of any site could give itself such a name and
+        // would then be of one origin with what is there.
+        let literal = ip_literal(&host).map(|_| address);
+        if is_public(address) || any(&self.private, &host, port, literal) {
             return Ok(());
         }
         let kind = match address.is_loopback() {

@@ -59,7 +59,8 @@ const FLAGS: &[&str] = &[
     "--disable-domain-reliability",
     "--disable-extensions",
     "--disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,\
-     GlobalMediaControls,HttpsUpgrades,PaintHolding,InterestFeedContentSuggestions,LocalNetworkAccessChecks",
+     GlobalMediaControls,HttpsUpgrades,PaintHolding,InterestFeedContentSuggestions,LocalNetworkAccessChecks,PreconnectToSearch,\
+     SearchPrefetchServicePrefetching",
     "--disable-hang-monitor",
     "--disable-popup-blocking",
     "--disable-prompt-on-repost",

@@ -8,6 +8,17 @@ use std::path::{Path, PathBuf};
 const PREFIX: &str = "profile-";
 const LOCK: &str = ".lock";
 
+/// Settings of Chromium that are no flags: it connects to the search engine of its address line in advance, so that is none;
+/// and it guesses no next pages.
+const PREFERENCES: &str = r#"{
+  "default_search_provider_data": { "template_url_data": {
+    "keyword": "none", "short_name": "none", "url": "http://search.invalid/?q={searchTerms}", "id": "7", "prepopulate_id": 0
+  } },
+  "net": { "network_prediction_options": 2 },
+  "search": { "suggest_enabled": false },
+  "alternate_error_pages": { "enabled": false }
+}"#;
+
 /// A profile folder, removed when it is dropped.
 ///
 /// Beside it lies a file that is locked as long as this process lives. A profile with a lock that can be taken was left by a
@@ -39,9 +50,10 @@ impl Profile {
             lock_path,
             _lock: lock,
         };
-        for part in ["chromium", "downloads", "uploads"] {
+        for part in ["chromium/Default", "downloads", "uploads"] {
             builder.create(profile.folder.join(part))?;
         }
+        fs::write(profile.chromium().join("Default/Preferences"), PREFERENCES)?;
         Ok(profile)
     }
 

@@ -405,7 +405,7 @@ impl Tab {
     }
 
     /// Evaluates a function of ours in a world of its own, which the page's scripts do not see.
-    pub(crate) async fn ask(&self, function: &str, arguments: Value) -> Result<Value, Error> {
+    pub(crate) async fn ask(&self, function: &str, arguments: &Value) -> Result<Value, Error> {
         let world = json!({ "frameId": self.target, "worldName": "monas" });
         let world = self.call("Page.createIsolatedWorld", world).await?;
         let expression = format!("({function})(...{arguments})");

@@ -332,7 +332,7 @@ pub(crate) async fn open(
             .gateway()
             .refused_after(before)
             .into_iter()
-            .find(|it| dial_host(&it.host) == dial_host(host));
+            .find(|it| spelled(&it.host) == spelled(host));
         return Err(match (why, answer["isDownload"].as_bool()) {
             (Some(it), _) => refused(it.why),
             (None, Some(true)) => return Ok(()),
@@ -357,7 +357,7 @@ pub(crate) async fn open(
         })
 }
 
-fn dial_host(host: &str) -> String {
+fn spelled(host: &str) -> String {
     dial::ip_literal(host).map_or_else(|| host.to_lowercase(), |it| it.to_string())
 }
 

@@ -20,6 +20,8 @@
     const line = (row) => "| " + Array.from({ length: width }, (_, at) => row[at] || "").join(" | ") + " |";
     return [line(all[0]), "|" + " --- |".repeat(width), ...all.slice(1).map(line)].join("\n");
   };
+  // White space stays outside of the marks.
+  const marked = (mark, text) => { const words = text.trim(); return words ? text.replace(words, () => mark + words + mark) : text; };
   const inline = (node) => { let text = ""; for (const it of kids(node)) text += walk(it, 0); return text; };
   const walk = (node, depth) => {
     if (room <= 0 || depth > 200) return "";
@@ -35,8 +37,8 @@
       case "img": return node.alt ? "![" + flat(node.alt) + "]" : "";
       case "pre": return "\n\n```\n" + node.innerText.replace(/\n$/, "") + "\n```\n\n";
       case "code": return "`" + node.innerText + "`";
-      case "strong": case "b": { const text = inside(); return text.trim() ? "**" + text.trim() + "** " : text; }
-      case "em": case "i": { const text = inside(); return text.trim() ? "*" + text.trim() + "* " : text; }
+      case "strong": case "b": return marked("**", inside());
+      case "em": case "i": return marked("*", inside());
       case "a": { const text = inside(); const href = address(node); return href && text.trim() ? "[" + text.trim() + "](" + href + ")" : text; }
       case "table": return "\n\n" + grid(node) + "\n\n";
       case "li": {

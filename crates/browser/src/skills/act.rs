@@ -78,7 +78,7 @@ impl BrowserClick {
                 };
                 self.0.seen(&turn, says.to_owned(), true).await
             }
-            Err(error) => Err(self.0.action_failed(&turn, error).await),
+            Err(error) => Err(self.0.action_failed(&turn, &error).await),
         }
     }
 }
@@ -129,7 +129,7 @@ impl BrowserType {
         );
         match done.await {
             Ok(_) => self.0.seen(&turn, "Typed.".to_owned(), true).await,
-            Err(error) => Err(self.0.action_failed(&turn, error).await),
+            Err(error) => Err(self.0.action_failed(&turn, &error).await),
         }
     }
 }
@@ -179,7 +179,7 @@ impl BrowserTypeSecret {
                     .seen(&turn, "Typed the secret.".to_owned(), true)
                     .await
             }
-            Err(error) => Err(self.0.action_failed(&turn, error).await),
+            Err(error) => Err(self.0.action_failed(&turn, &error).await),
         }
     }
 
@@ -230,7 +230,7 @@ impl BrowserSelect {
                 let says = format!("Selected {}.", labels.join(", "));
                 self.0.seen(&turn, says, true).await
             }
-            Err(error) => Err(self.0.action_failed(&turn, error).await),
+            Err(error) => Err(self.0.action_failed(&turn, &error).await),
         }
     }
 }
@@ -303,7 +303,7 @@ impl BrowserHover {
                     .seen(&turn, "The mouse is over it.".to_owned(), true)
                     .await
             }
-            Err(error) => Err(self.0.action_failed(&turn, error).await),
+            Err(error) => Err(self.0.action_failed(&turn, &error).await),
         }
     }
 }
@@ -350,7 +350,7 @@ impl BrowserScroll {
         let turn = self.0.turn(&ctx).await?;
         if let Some(element) = input.element {
             if let Err(error) = turn.scroll_to(element, input.snapshot).await {
-                return Err(self.0.action_failed(&turn, error).await);
+                return Err(self.0.action_failed(&turn, &error).await);
             }
             return self
                 .0

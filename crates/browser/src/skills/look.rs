@@ -223,7 +223,7 @@ impl BrowserScreenshot {
         };
         let picture = match turn.screenshot(shot).await {
             Ok(picture) => picture,
-            Err(error) => return Err(self.0.action_failed(&turn, error).await),
+            Err(error) => return Err(self.0.action_failed(&turn, &error).await),
         };
         let name = match ctx.count("screenshot") {
             0 => format!("screenshot.{}", picture.format.name()),

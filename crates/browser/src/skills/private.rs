@@ -185,7 +185,7 @@ impl BrowserUpload {
                     .seen(&turn, "The page has the files.".to_owned(), true)
                     .await
             }
-            Err(error) => Err(self.0.action_failed(&turn, error).await),
+            Err(error) => Err(self.0.action_failed(&turn, &error).await),
         }
     }
 

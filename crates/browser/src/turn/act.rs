@@ -201,7 +201,7 @@ impl Turn {
             Some(to) => format!("scrolled to the {to}"),
             None => format!("scrolled by {pages} views"),
         });
-        let place = tab.ask(SCROLL, json!([to, pages])).await?;
+        let place = tab.ask(SCROLL, &json!([to, pages])).await?;
         let number = |name: &str| place[name].as_f64().unwrap_or_default();
         Ok((number("top"), number("height"), number("view")))
     }

@@ -123,7 +123,7 @@ impl Turn {
         let shown = tab.call("Page.captureScreenshot", params).await;
         if list.is_some() {
             // What cannot be removed is in a page that is gone.
-            let _ = tab.ask(MARKS, json!([[], false])).await;
+            let _ = tab.ask(MARKS, &json!([[], false])).await;
         }
         Ok(Picture {
             bytes: self.decode("make a picture", &shown?["data"])?,
@@ -198,5 +198,5 @@ async fn mark(tab: &Tab, elements: &[Element], view: (f64, f64), whole: bool) ->
             json!({ "index": it.index, "x": at.x, "y": at.y, "width": at.width, "height": at.height })
         })
         .collect();
-    tab.ask(MARKS, json!([boxes, whole])).await.map(drop)
+    tab.ask(MARKS, &json!([boxes, whole])).await.map(drop)
 }

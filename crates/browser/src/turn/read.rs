@@ -57,7 +57,7 @@ impl Turn {
             Extract::Tables => "tables",
         };
         let most = part.from.saturating_add(part.bytes).saturating_add(1);
-        let read = tab.ask(EXTRACT, json!([name, selector, most])).await?;
+        let read = tab.ask(EXTRACT, &json!([name, selector, most])).await?;
         let unfit = |problem: String| Error::Unfit {
             doing: "read the page".to_owned(),
             problem,

@@ -75,7 +75,7 @@ impl Turn {
             Condition::Address(part) => return Ok(tab.url().contains(part.as_str())),
             Condition::Stage(_) | Condition::Download | Condition::Time => return Ok(true),
         };
-        let held = tab.ask(HOLDS, json!([text, selector])).await?;
+        let held = tab.ask(HOLDS, &json!([text, selector])).await?;
         Ok(held == is_wanted)
     }
 }

@@ -238,6 +238,7 @@ fn files_go_into_the_project_and_out_of_it_and_nowhere_else() {
             .unwrap_err();
         assert_eq!(outside.code(), "file");
 
+        let mut paths = Vec::new();
         for _ in 0..2 {
             bed.click("Report").await;
             bed.turn
@@ -247,17 +248,14 @@ fn files_go_into_the_project_and_out_of_it_and_nowhere_else() {
             let downloads = bed.turn.downloads(Some(&project)).await;
             assert_eq!(downloads.len(), 1);
             assert_eq!((downloads[0].bytes, &downloads[0].failed), (8, &None));
+            let path = downloads[0].path.clone().unwrap();
+            let name = path.strip_prefix("/project/downloads/").unwrap();
+            assert!(!name.contains('/') && !name.starts_with('.'), "{name}");
+            let kept = folder.path().join("project/downloads").join(name);
+            assert_eq!(std::fs::read_to_string(kept).unwrap(), "a,b\n1,2\n");
+            paths.push(path);
         }
-        let names = ["report.csv", "report-2.csv"]
-            .map(|it| folder.path().join("project/downloads").join(it));
-        for name in names {
-            assert_eq!(
-                std::fs::read_to_string(&name).unwrap(),
-                "a,b\n1,2\n",
-                "{}",
-                name.display()
-            );
-        }
+        assert_ne!(paths[0], paths[1], "the first one is not replaced");
         bed.click("Large").await;
         bed.turn
             .wait(&Condition::Download, Duration::from_secs(10))

@@ -19,7 +19,7 @@ fn number(output: &Value, name: &str) -> u64 {
 
 #[test]
 fn what_acts_and_what_looks_is_marked_so() {
-    let skills = skills(browser(), None).unwrap();
+    let skills = skills(browser(), "agent", None).unwrap();
     assert!(
         skills.iter().all(|it| it.traits.open_world),
         "everything reaches pages"
@@ -57,7 +57,7 @@ fn an_agent_shops_by_skills_alone() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let project = Project::open(&folder.path().join("project")).unwrap();
-        let call = MemoryCall::new(skills(browser(), Some(&project)).unwrap());
+        let call = MemoryCall::new(skills(browser(), "shopper", Some(&project)).unwrap());
         let output = async |skill: &str, input: Value| call.output(skill, input).await.unwrap();
         let page = output(
             "browser-navigate",
@@ -120,6 +120,8 @@ fn an_agent_shops_by_skills_alone() {
         assert_eq!(saved[1..4], *b"PNG");
         let log = output("browser-log", json!({})).await;
         assert!(!log.to_string().contains("correct horse"), "{log}");
-        browser().close_session("context").await;
+        let sessions = browser().status().await.sessions;
+        let own = sessions.iter().find(|it| it.starts_with("shopper/") && it.ends_with("/context"));
+        browser().close_session(own.unwrap()).await;
     });
 }

@@ -261,3 +261,19 @@ fn a_diff_that_could_not_be_written_fails_as_writing_would() {
         assert_eq!(diff, bed.write(path, "new").unwrap_err().to_string());
     }
 }
+
+#[test]
+fn a_file_of_any_content_is_made_once_and_read_up_to_a_size() {
+    let bed = Bed::new();
+    let path = ProjectPath::parse("pictures/one.png").unwrap();
+    bed.project.create(&path, &[0xff, 0, 1]).unwrap();
+    assert_eq!(bed.project.read_bytes(&path, 3).unwrap(), [0xff, 0, 1]);
+    let again = bed.project.create(&path, b"x");
+    assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
+    let large = bed.project.read_bytes(&path, 2);
+    assert!(matches!(large, Err(Error::TooLarge { .. })), "{large:?}");
+    bed.link(&bed.outside, "out");
+    let outside = ProjectPath::parse("out/new.txt").unwrap();
+    assert!(bed.project.create(&outside, b"x").is_err());
+    bed.check_outside();
+}
