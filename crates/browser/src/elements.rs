@@ -119,7 +119,8 @@ pub(crate) async fn list(tab: &Tab) -> Result<ElementList, Error> {
             None => None,
         };
         let before = found.len();
-        collect(&session,
+        collect(
+            &session,
             &documents,
             at.unwrap_or_default(),
             &mut found,

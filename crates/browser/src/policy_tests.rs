@@ -63,7 +63,10 @@ fn a_grant_counts_for_its_host_and_port_alone() {
         Ok(())
     );
     let rebound = granted.check_address("rebind.example.org", 8080, at("127.0.0.1"));
-    assert!(rebound.is_err(), "the grant is for the address, not for names of others");
+    assert!(
+        rebound.is_err(),
+        "the grant is for the address, not for names of others"
+    );
     assert_eq!(granted.check_host("10.1.200.1", 80), Ok(()));
     assert!(granted.check_host("10.2.0.1", 80).is_err());
 }

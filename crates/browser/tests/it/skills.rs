@@ -121,7 +121,9 @@ fn an_agent_shops_by_skills_alone() {
         let log = output("browser-log", json!({})).await;
         assert!(!log.to_string().contains("correct horse"), "{log}");
         let sessions = browser().status().await.sessions;
-        let own = sessions.iter().find(|it| it.starts_with("shopper/") && it.ends_with("/context"));
+        let own = sessions
+            .iter()
+            .find(|it| it.starts_with("shopper/") && it.ends_with("/context"));
         browser().close_session(own.unwrap()).await;
     });
 }
