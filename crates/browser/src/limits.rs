@@ -12,7 +12,7 @@ pub struct Limits {
     pub tabs: usize,
     /// Most memory that one process of a page may use, in bytes. A process with more is ended.
     pub page_bytes: u64,
-    /// How long a process of a page may use a whole processor without a pause. After that it is ended.
+    /// How long a process of a page may want a whole processor without a pause. After that it is ended.
     pub busy: Duration,
     /// How often memory and processor time of pages are looked at.
     pub look: Duration,

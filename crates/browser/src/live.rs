@@ -39,8 +39,16 @@ pub(crate) struct Cast {
     newest: watch::Sender<Option<Arc<Frame>>>,
     count: AtomicU64,
     viewers: AtomicU64,
-    /// The target and the frame that Chromium waits for an acknowledgement of.
-    unacknowledged: Mutex<Option<(Arc<str>, u64, u64)>>,
+    unacknowledged: Mutex<Option<Unacknowledged>>,
+}
+
+/// Frames that Chromium waits for an acknowledgement of. It sends a few without one, and counts each.
+#[derive(Debug)]
+struct Unacknowledged {
+    /// The debugging session of the tab, and Chromium's number of the screencast.
+    source: (String, u64),
+    newest: u64,
+    count: u32,
 }
 
 impl Cast {
@@ -67,7 +75,7 @@ impl Cast {
         let jpeg = params["data"]
             .as_str()
             .and_then(|it| STANDARD.decode(it).ok());
-        *self.waiting() = Some((Arc::from(&*tab.session), number, acknowledge));
+        self.sent((tab.session.clone(), acknowledge), number);
         let frame = Frame {
             number,
             jpeg: jpeg.unwrap_or_default(),
@@ -78,26 +86,40 @@ impl Cast {
         self.newest.send_replace(Some(Arc::new(frame)));
     }
 
+    fn sent(&self, source: (String, u64), newest: u64) {
+        let mut waiting = self.waiting();
+        let before = waiting.take().filter(|it| it.source == source);
+        let count = before.map_or(0, |it| it.count) + 1;
+        *waiting = Some(Unacknowledged {
+            source,
+            newest,
+            count,
+        });
+    }
+
     /// A viewer has taken a frame: if it is the newest, Chromium sends the next.
     fn taken(&self, session: &Session, number: u64) {
-        let mut waiting = self.waiting();
-        if let Some((target, _, acknowledge)) = waiting.take_if(|it| it.1 <= number) {
-            let params = json!({ "sessionId": acknowledge });
+        let Some(taken) = self.waiting().take_if(|it| it.newest <= number) else {
+            return;
+        };
+        let (target, screencast) = &taken.source;
+        for _ in 0..taken.count {
+            let params = json!({ "sessionId": screencast });
             session
                 .connection()
-                .post(&target, "Page.screencastFrameAck", params);
+                .post(target, "Page.screencastFrameAck", params);
         }
     }
 
-    fn waiting(&self) -> std::sync::MutexGuard<'_, Option<(Arc<str>, u64, u64)>> {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Option<Unacknowledged>> {
         self.unacknowledged
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A viewer of a session. Chromium makes the next picture when a viewer has taken the last one, so that a slow viewer never
-/// has a queue; what was shown in between is left out.
+/// A viewer of a session. Chromium makes at most three pictures until a viewer has taken the newest one, and the viewer gets
+/// that one alone: a slow viewer never has a queue, and what was shown in between is left out.
 #[derive(Debug)]
 pub struct LiveView {
     session: Session,

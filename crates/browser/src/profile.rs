@@ -100,10 +100,10 @@ fn sweep(parent: &Path) {
 
 /// Removes a folder into which processes that are about to end may still write.
 fn remove(folder: &Path) {
-    for _ in 0..20 {
+    for _ in 0..100 {
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                std::thread::sleep(std::time::Duration::from_millis(10));
+                std::thread::sleep(std::time::Duration::from_millis(20));
             }
             _ => return,
         }

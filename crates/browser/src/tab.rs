@@ -16,8 +16,8 @@ use crate::numbers::Numbers;
 
 mod events;
 
-/// How long a page may take to come to rest after a click, if that begins no navigation.
-const BEGIN: Duration = Duration::from_millis(150);
+/// How long a page may take to come to rest after a click, if that begins no navigation. Only a busy page takes so long.
+const BEGIN: Duration = Duration::from_millis(500);
 
 /// A tab of a session.
 ///

@@ -81,8 +81,16 @@ impl Turn {
         Ok(self.tab().await?.url())
     }
 
+    /// The title of the page, as the page has it now.
     pub async fn title(&self) -> Result<String, Error> {
-        title(&*self.tab().await?).await
+        let tab = self.tab().await?;
+        let asked = tab.ask("() => document.title", &json!([])).await;
+        match asked {
+            Ok(Value::String(title)) => Ok(title),
+            // The document is being replaced.
+            Ok(_) | Err(Error::Protocol { .. } | Error::Script(_)) => title(&tab).await,
+            Err(error) => Err(error),
+        }
     }
 
     /// The dialog that blocks the page.
@@ -123,12 +131,12 @@ impl Turn {
             }
             .to_owned(),
         );
-        go(&*self.tab().await?, steps).await
+        go(&self.tab().await?, steps).await
     }
 
     pub async fn reload(&self) -> Result<(), Error> {
         self.note("reloaded the page".to_owned());
-        reload(&*self.tab().await?).await
+        reload(&self.tab().await?).await
     }
 
     /// Reads the page and makes a new numbered list.
@@ -418,6 +426,7 @@ pub(crate) async fn answer(tab: &Tab, accept: bool, text: Option<&str>) -> Resul
     Ok(dialog)
 }
 
+/// The title of a tab as Chromium shows it, which a busy page has no part in.
 async fn title(tab: &Tab) -> Result<String, Error> {
     let history = tab.call("Page.getNavigationHistory", json!({})).await?;
     let here = history["currentIndex"]

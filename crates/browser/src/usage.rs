@@ -15,15 +15,16 @@ use crate::session::Session;
 const BUSY: f64 = 0.9;
 
 /// How long Chromium may take to notice that a process has ended.
-const NOTICE: Duration = Duration::from_secs(1);
+const NOTICE: Duration = Duration::from_secs(5);
 
-/// Processor time of processes, as it was last looked at.
+/// Processor time of processes and time in which they wanted a processor, as they were last looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Usage(HashMap<i32, Used>);
 
 #[derive(Debug)]
 struct Used {
     seconds: f64,
+    wanted: f64,
     at: Instant,
     busy_since: Option<Instant>,
 }
@@ -48,11 +49,12 @@ pub(crate) async fn look(
             continue;
         };
         let seconds = process["cpuTime"].as_f64().unwrap_or_default();
+        let wanted = wanted(id).unwrap_or_default();
         let now = Instant::now();
         let before = usage.0.remove(&id);
         let busy = before.as_ref().is_some_and(|it| {
             let wall = now.duration_since(it.at).as_secs_f64();
-            wall > 0.0 && (seconds - it.seconds) / wall >= BUSY
+            (seconds - it.seconds).max(wanted - it.wanted) >= BUSY * wall
         });
         let since = before.and_then(|it| it.busy_since.or(Some(it.at)));
         let busy_since = since.filter(|_| busy);
@@ -74,6 +76,7 @@ pub(crate) async fn look(
             None => {
                 let used = Used {
                     seconds,
+                    wanted,
                     at: now,
                     busy_since,
                 };
@@ -102,6 +105,15 @@ async fn end(id: i32, why: &str, sessions: &[Session]) {
             return;
         }
     }
+}
+
+/// For how long the first thread of a process, which runs the scripts of a page, had a processor or waited for one, in
+/// seconds: on a machine with much to do a script without an end gets but a part of a processor.
+fn wanted(id: i32) -> Option<f64> {
+    let times = std::fs::read_to_string(format!("/proc/{id}/schedstat")).ok()?;
+    let mut nanoseconds = times.split_whitespace().map(str::parse::<u64>);
+    let (had, waited) = (nanoseconds.next()?.ok()?, nanoseconds.next()?.ok()?);
+    Some(Duration::from_nanos(had.saturating_add(waited)).as_secs_f64())
 }
 
 /// The memory of a process that is its own, in bytes.

@@ -47,7 +47,9 @@ impl Listener for Tab {
                 });
             }
             "Page.frameDetached" if params["reason"] != "swap" => {
-                self.change(|it| drop(it.inner_frames.remove(text(&params["frameId"]))));
+                self.change(|it| {
+                    it.inner_frames.remove(text(&params["frameId"]));
+                });
             }
             "Page.javascriptDialogOpening" => self.dialog(params),
             "Page.javascriptDialogClosed" => self.change(|it| it.dialog = None),
@@ -100,7 +102,9 @@ impl Listener for Tab {
             "Target.detachedFromTarget" => {
                 let session = text(&params["sessionId"]);
                 self.connection.forget(session);
-                self.change(|it| drop(it.frames.remove(session)));
+                self.change(|it| {
+                    it.frames.remove(session);
+                });
             }
             _ => {}
         }
@@ -226,7 +230,9 @@ impl Tab {
         }
         self.connection.listen(session, own as Arc<dyn Listener>);
         self.enable(session);
-        self.change(|it| drop(it.frames.insert(session.to_owned(), frame)));
+        self.change(|it| {
+            it.frames.insert(session.to_owned(), frame);
+        });
     }
 }
 

@@ -275,14 +275,24 @@ fn popups_are_tabs_and_tabs_are_chosen_by_number() {
     run(async {
         let bed = open("tabs", "/popup").await;
         bed.click("Open").await;
-        bed.turn
-            .wait(&Condition::Time, Duration::from_millis(400))
+        let opened = async {
+            loop {
+                let tabs = bed.turn.tabs().await;
+                if tabs.len() == 2 && tabs[1].url.ends_with("/article") {
+                    return tabs;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let tabs = tokio::time::timeout(Duration::from_secs(10), opened)
             .await
             .unwrap();
-        let tabs = bed.turn.tabs().await;
-        assert_eq!(tabs.len(), 2, "{tabs:?}");
-        assert!(tabs[1].url.ends_with("/article"), "{tabs:?}");
         bed.turn.select_tab(tabs[1].tab).unwrap();
+        let loaded = Condition::Stage(WaitUntil::Load);
+        bed.turn
+            .wait(&loaded, Duration::from_secs(10))
+            .await
+            .unwrap();
         assert_eq!(bed.turn.title().await.unwrap(), "Article");
         bed.turn.close_tab(tabs[1].tab).await.unwrap();
         assert!(bed.turn.url().await.unwrap().ends_with("/popup"));

@@ -177,60 +177,57 @@ fn idle_sessions_end_and_the_browser_with_the_last_one() {
 }
 
 #[test]
-fn a_page_that_takes_all_memory_or_time_is_ended_and_others_go_on() {
+fn a_page_that_takes_all_memory_is_ended_and_others_go_on() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let mut options = options(folder.path(), site());
         options.limits.page_bytes = 400 << 20;
-        options.limits.busy = Duration::from_secs(1);
-        options.limits.look = Duration::from_millis(200);
-        let browser = Browser::new(options);
-        let other = browser.session("other").await.unwrap();
-        let other = other.turn().await.unwrap();
-        other
-            .navigate(&site().url("/"), WaitUntil::Load, None)
-            .await
-            .unwrap();
-        for (path, name, why) in [
-            ("/eat", "Eat", "memory"),
-            ("/spin", "Spin", "whole processor"),
-        ] {
-            let session = browser.session(path).await.unwrap();
-            let turn = session.turn().await.unwrap();
-            turn.navigate(&site().url(path), WaitUntil::Load, None)
-                .await
-                .unwrap();
-            let list = turn.elements().await.unwrap();
-            let _ = turn.click(number(&list, name), None, false, None).await;
-            let began = Instant::now();
-            let error = loop {
-                match turn.elements().await {
-                    Err(error) if error.code() == "page-crashed" => break error,
-                    _ => assert!(began.elapsed() < Duration::from_secs(20), "{path}"),
-                }
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            };
-            let began = Instant::now();
-            let mut text = error.to_string();
-            while !text.contains(why) {
-                assert!(began.elapsed() < Duration::from_secs(2), "{text}");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                text = turn.elements().await.unwrap_err().to_string();
-            }
-            turn.navigate(&site().url("/"), WaitUntil::Load, None)
-                .await
-                .unwrap();
-            assert_eq!(
-                turn.title().await.unwrap(),
-                "Home",
-                "the tab can be used again"
-            );
-        }
-        assert_eq!(other.title().await.unwrap(), "Home");
-        assert!(!other.elements().await.unwrap().elements.is_empty());
-        drop(other);
-        browser.close().await;
+        check_ended(Browser::new(options), "/eat", "Eat", "memory").await;
     });
+}
+
+#[test]
+fn a_page_that_takes_all_time_is_ended_and_others_go_on() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = options(folder.path(), site());
+        // Long enough for a process that begins on a machine with much to do.
+        options.limits.busy = Duration::from_secs(4);
+        check_ended(Browser::new(options), "/spin", "Spin", "whole processor").await;
+    });
+}
+
+/// Clicks the button of a page and waits until the page is ended for that reason.
+async fn check_ended(browser: Browser, path: &str, button: &str, why: &str) {
+    let other = browser.session("other").await.unwrap();
+    let other = other.turn().await.unwrap();
+    let home = site().url("/");
+    other.navigate(&home, WaitUntil::Load, None).await.unwrap();
+    let session = browser.session("one").await.unwrap();
+    let turn = session.turn().await.unwrap();
+    let url = site().url(path);
+    turn.navigate(&url, WaitUntil::Load, None).await.unwrap();
+    let list = turn.elements().await.unwrap();
+    // The page may have ended before it answers.
+    let _ = turn.click(number(&list, button), None, false, None).await;
+    let began = Instant::now();
+    loop {
+        match turn.elements().await {
+            // Its reason is known a moment later.
+            Err(error) if error.to_string().contains(why) => {
+                assert_eq!(error.code(), "page-crashed");
+                break;
+            }
+            seen => assert!(began.elapsed() < Duration::from_secs(30), "{seen:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    turn.navigate(&home, WaitUntil::Load, None).await.unwrap();
+    let title = turn.title().await.unwrap();
+    assert_eq!(title, "Home", "the tab can be used again");
+    assert_eq!(other.title().await.unwrap(), "Home");
+    assert!(!other.elements().await.unwrap().elements.is_empty());
+    browser.close().await;
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// A request that the site has seen.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     seen: Arc<Mutex<Vec<Request>>>,
     connections: Arc<AtomicUsize>,
+    /// Whether requests that are slow are answered.
+    answers: watch::Sender<bool>,
 }
 
 impl Site {
@@ -31,6 +33,7 @@ impl Site {
             address: listener.local_addr().unwrap(),
             seen: Arc::default(),
             connections: Arc::default(),
+            answers: watch::channel(false).0,
         };
         let serving = site.clone();
         std::thread::spawn(move || {
@@ -75,6 +78,11 @@ impl Site {
         self.connections.load(Ordering::SeqCst)
     }
 
+    /// Has slow requests answered from now on.
+    pub(crate) fn answer_all(&self) {
+        self.answers.send_replace(true);
+    }
+
     async fn answer(&self, client: TcpStream) -> std::io::Result<()> {
         let mut client = BufReader::new(client);
         loop {
@@ -104,7 +112,10 @@ impl Site {
                 path: path.clone(),
                 body: body.clone(),
             });
-            let (head, content) = page(&path, &body, &cookie).await;
+            if matches!(&*path, "/slow.png" | "/late") {
+                let _ = self.answers.subscribe().wait_for(|it| *it).await;
+            }
+            let (head, content) = page(&path, &body, &cookie);
             let head = format!(
                 "HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n",
                 content.len()
@@ -118,7 +129,7 @@ impl Site {
 const HTML: &str = "200 OK\r\nContent-Type: text/html; charset=utf-8";
 
 /// Status, headers and body of a page.
-async fn page(path: &str, body: &str, cookie: &str) -> (String, Vec<u8>) {
+fn page(path: &str, body: &str, cookie: &str) -> (String, Vec<u8>) {
     let html = |body: &str| {
         (
             HTML.to_owned(),
@@ -157,10 +168,6 @@ async fn page(path: &str, body: &str, cookie: &str) -> (String, Vec<u8>) {
         "/slow" => html(
             "<title>Slow</title><p>Slow</p><img src=/slow.png><script>fetch('/late').then(() => document.title = 'Late')</script>",
         ),
-        "/slow.png" | "/late" => {
-            tokio::time::sleep(Duration::from_millis(600)).await;
-            ("404 Not Found".to_owned(), Vec::new())
-        }
         "/attack" => html(ATTACK),
         "/links" => {
             let links: String = (1..=2000)
