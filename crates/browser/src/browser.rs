@@ -173,7 +173,7 @@ impl Browser {
         let version = match version.await {
             Ok(version) => version,
             Err(error) => {
-                // What it wrote says more than that it ended.
+                // Its own words say more than that it ended.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 let words = match error {
                     Error::Ended { .. } => process.last_words(),
@@ -343,7 +343,7 @@ async fn watch(browser: Weak<Inner>, connection: Connection) {
 struct Targets {
     connection: Connection,
     sessions: Mutex<HashMap<String, Session>>,
-    /// Largest download.
+    /// Largest download, in bytes.
     most: u64,
 }
 

@@ -1,6 +1,6 @@
 //! The list of what can be clicked and typed into, numbered.
 //!
-//! Which elements are in it is decided by the document (tags, roles, listeners, the cursor): the accessibility tree misses
+//! The document decides about membership (tags, roles, listeners, the cursor): the accessibility tree misses
 //! what has a listener only. Their role and name come from the accessibility tree where it knows them: it follows labels and
 //! references that texts alone do not show. Both are joined by Chromium's numbers of nodes. The tree of a large page takes
 //! seconds, so there only elements without a text of their own are looked up.

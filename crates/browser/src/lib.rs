@@ -55,7 +55,7 @@ pub use limits::Limits;
 pub use live::{Deed, Frame, LiveView, PersonInput, Takeover};
 pub use options::{FindSecret, Options, Sandbox};
 pub use policy::{HostRule, HostRuleError, Policy, Resolver, SystemResolver};
-pub use process::PROGRAMS;
+pub use process::{FOLDERS, PROGRAMS};
 pub use session::{AGENT, Session};
 pub use tab::{ConsoleEntry, Dialog, NetworkEntry, WaitUntil};
 pub use turn::{

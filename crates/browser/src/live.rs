@@ -24,7 +24,7 @@ const DEEDS: usize = 500;
 pub struct Frame {
     /// Counted from 1 in the session.
     pub number: u64,
-    /// A JPEG file.
+    /// The picture as a JPEG file.
     pub jpeg: Vec<u8>,
     /// The size of the view in CSS pixels: what input is measured in.
     pub view: (f64, f64),
@@ -160,14 +160,15 @@ impl Drop for LiveView {
     }
 }
 
-/// What was done in a session, and by whom: `agent`, or the name of a person.
+/// A record of something that was done in a session by the agent or a person.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Deed {
     /// Counted from 1 in the session.
     pub number: u64,
-    /// Milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub at: u64,
+    /// [`AGENT`](crate::AGENT), or the name of the person.
     pub by: String,
     /// In words, without what was typed from a secret.
     pub what: String,
@@ -251,7 +252,7 @@ pub enum PersonInput {
     Text {
         text: String,
     },
-    /// Answers a dialog.
+    /// The answer to a dialog of the page.
     Dialog {
         accept: bool,
         #[serde(default)]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::error::Error;
 
-/// What Chromium knows an element by: the debugging session of its frame, and its node.
+/// Chromium's name for an element: the debugging session of its frame, and its node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ElementId {
     pub(crate) session: String,

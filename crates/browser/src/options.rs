@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::limits::Limits;
 use crate::policy::{Policy, Resolver, SystemResolver};
+use crate::process::FOLDERS;
 
 /// Finds the value of a secret by its name; the error says why there is none.
 pub type FindSecret = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
@@ -14,12 +15,14 @@ pub type FindSecret = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The program; None: the first of [`PROGRAMS`](crate::PROGRAMS) in the variable `PATH`.
+    /// The program; None: the first of [`PROGRAMS`](crate::PROGRAMS) that is in one of the folders.
     pub program: Option<PathBuf>,
+    /// The folders in which the program is looked for; [`FOLDERS`](crate::FOLDERS) unless others are given.
+    pub folders: Vec<PathBuf>,
     pub sandbox: Sandbox,
     /// The folder in which profiles are made, one for each start. They are removed with their browser.
     pub profiles: PathBuf,
-    /// What pages may reach.
+    /// The hosts that pages may reach.
     pub policy: Policy,
     pub resolver: Arc<dyn Resolver>,
     pub secrets: FindSecret,
@@ -42,6 +45,7 @@ impl Options {
     pub fn new(profiles: impl Into<PathBuf>) -> Self {
         Self {
             program: None,
+            folders: FOLDERS.map(PathBuf::from).to_vec(),
             sandbox: Sandbox::On,
             profiles: profiles.into(),
             policy: Policy::default(),

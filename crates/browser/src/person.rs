@@ -1,4 +1,4 @@
-//! What a person does in the view of a session.
+//! The input of a person in the view of a session.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What pages may reach: rules about hosts and addresses, which know no browser.
+//! The rules about hosts and addresses that pages may reach, which know no browser.
 //!
 //! A name is judged twice. By its text, before anything is resolved; and by each address that it resolves to, of which
 //! only one that passed is dialed (`gateway`). So a public name that resolves to a private address, now
@@ -16,7 +16,7 @@ use futures_core::future::BoxFuture;
 #[path = "policy_tests.rs"]
 mod tests;
 
-/// Which hosts pages may reach.
+/// The hosts that pages may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policy {

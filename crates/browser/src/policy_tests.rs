@@ -1,3 +1,5 @@
+//! Rules about hosts, names and addresses, judged without a network.
+
 use super::*;
 
 fn policy(allow: &[&str], deny: &[&str], private: &[&str]) -> Policy {

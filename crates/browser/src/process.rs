@@ -27,6 +27,15 @@ pub const PROGRAMS: [&str; 5] = [
     "chrome",
 ];
 
+/// The folders into which systems install it.
+pub const FOLDERS: [&str; 5] = [
+    "/usr/local/bin",
+    "/usr/bin",
+    "/snap/bin",
+    "/opt/google/chrome",
+    "/opt/homebrew/bin",
+];
+
 /// How many of the last lines of what Chromium wrote are kept for errors.
 const LINES: usize = 8;
 
@@ -72,7 +81,7 @@ const FLAGS: &[&str] = &[
     "--mute-audio",
     "--password-store=basic",
     "--use-mock-keychain",
-    // What would go around the gateway: names that Chromium resolves itself, and datagrams of WebRTC.
+    // Two ways around the gateway are closed: names that Chromium resolves itself, and datagrams of WebRTC.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -95,7 +104,7 @@ pub(crate) struct Pipe {
     pub(crate) answers: ChildStdout,
 }
 
-/// Where Chromium is.
+/// The path of Chromium on this machine.
 pub(crate) fn find(options: &Options) -> Result<PathBuf, Error> {
     if let Some(program) = &options.program {
         return match program.is_file() {
@@ -106,13 +115,15 @@ pub(crate) fn find(options: &Options) -> Result<PathBuf, Error> {
             ))),
         };
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let found = PROGRAMS
         .iter()
-        .flat_map(|name| folders.iter().map(move |it| it.join(name)))
+        .flat_map(|name| options.folders.iter().map(move |it| it.join(name)))
         .find(|it| it.is_absolute() && it.is_file());
-    found.ok_or_else(|| Error::Missing("Chromium is not in the variable PATH".to_owned()))
+    found.ok_or_else(|| {
+        let folders = options.folders.iter().map(|it| it.display().to_string());
+        let folders = folders.collect::<Vec<_>>().join(", ");
+        Error::Missing(format!("there is no Chromium in {folders}"))
+    })
 }
 
 impl Process {

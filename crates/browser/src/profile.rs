@@ -27,7 +27,7 @@ const PREFERENCES: &str = r#"{
 pub(crate) struct Profile {
     folder: PathBuf,
     lock_path: PathBuf,
-    /// Held, not read.
+    /// Held for its lock and not read.
     _lock: File,
 }
 

@@ -76,7 +76,7 @@ pub(crate) enum TransferState {
     Failed(String),
 }
 
-/// What a session is made of.
+/// The parts that a session is made of.
 pub(crate) struct Parts {
     pub(crate) id: String,
     pub(crate) context: String,
@@ -174,7 +174,7 @@ impl Session {
         LiveView::new(self.clone())
     }
 
-    /// What was done in the session after the deed of this number, as far as it is kept.
+    /// The deeds in the session after the one of this number, as far as they are kept.
     pub fn deeds_after(&self, number: u64) -> Vec<Deed> {
         self.0.deeds.after(number)
     }

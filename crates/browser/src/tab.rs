@@ -97,7 +97,7 @@ pub struct NetworkEntry {
     /// The status of the answer; none while there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Why it failed.
+    /// The reason of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -379,7 +379,7 @@ impl Tab {
     pub(crate) async fn settle(&self, mark: Mark) -> Result<bool, Error> {
         let begun =
             |state: &TabState| (state.navigating || state.navigations > mark.0).then_some(());
-        // What the page does at once, such as sending a form, it has begun when it comes to this.
+        // The page has begun what it does at once, such as sending a form, when it comes to this.
         let rest =
             json!({ "expression": "new Promise((it) => setTimeout(it, 0))", "awaitPromise": true });
         let rested = async {

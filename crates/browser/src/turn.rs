@@ -1,4 +1,4 @@
-//! What the agent does in a session, one thing at a time.
+//! The work of the agent in a session, one thing at a time.
 //!
 //! Navigation and tabs are here; what is done to elements is in `act`, what is read in `read`, pictures in `capture`, and files
 //! in `files`.

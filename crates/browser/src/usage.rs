@@ -1,4 +1,4 @@
-//! What the processes of pages use, and what ends those that use too much.
+//! Memory and processor time of pages, and the end of those that use too much.
 //!
 //! Pages of two sessions never share a process, so that a process that is ended takes no page of another session with it.
 

@@ -1,4 +1,4 @@
-//! Which elements of a document can be clicked or typed into, and what the document alone says of them.
+//! The elements of a document that can be clicked or typed into, with what the document alone says of them.
 
 use crate::snapshot::{Document, Node};
 
@@ -57,7 +57,7 @@ pub(super) fn of(document: &Document) -> Vec<usize> {
         maybe[place] =
             !root && !inside[place] && node.tag != "label" && (points || node.has_listener);
     }
-    // What only listens for what happens inside of it is not clicked itself.
+    // An element that only listens for events inside of it is not clicked itself.
     let mut holds = vec![false; nodes.len()];
     for place in (0..nodes.len()).rev() {
         let parent = nodes[place].parent.filter(|it| *it < place);

@@ -80,7 +80,7 @@ impl ElementList {
         text
     }
 
-    /// What differs from the list before: new lines with `+`, changed ones with `~`, elements that are gone with `-`.
+    /// The differences from the list before: new lines with `+`, changed ones with `~`, elements that are gone with `-`.
     pub fn changes(&self, bytes: usize) -> String {
         let before: HashMap<u32, &str> = self
             .before

@@ -32,7 +32,7 @@ async fn begin(hand: &Hand, ctx: &Context, site: Option<&String>) -> Result<Turn
     Ok(turn)
 }
 
-/// The skill `browser-click`.
+/// The skill `browser-click` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserClick(pub(super) Hand);
 
@@ -83,7 +83,7 @@ impl BrowserClick {
     }
 }
 
-/// The skill `browser-type`.
+/// The skill `browser-type` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserType(pub(super) Hand);
 
@@ -134,7 +134,7 @@ impl BrowserType {
     }
 }
 
-/// The skill `browser-type-secret`. It needs an approval.
+/// The skill `browser-type-secret` of one agent. It needs an approval.
 #[derive(Clone, Debug)]
 pub struct BrowserTypeSecret(pub(super) Hand);
 
@@ -191,7 +191,7 @@ impl BrowserTypeSecret {
     }
 }
 
-/// The skill `browser-select`.
+/// The skill `browser-select` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserSelect(pub(super) Hand);
 
@@ -235,7 +235,7 @@ impl BrowserSelect {
     }
 }
 
-/// The skill `browser-press`.
+/// The skill `browser-press` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserPress(pub(super) Hand);
 
@@ -270,7 +270,7 @@ impl BrowserPress {
     }
 }
 
-/// The skill `browser-hover`.
+/// The skill `browser-hover` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserHover(pub(super) Hand);
 
@@ -308,7 +308,7 @@ impl BrowserHover {
     }
 }
 
-/// The skill `browser-scroll`.
+/// The skill `browser-scroll` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserScroll(pub(super) Hand);
 

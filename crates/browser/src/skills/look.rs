@@ -9,7 +9,7 @@ use tools::{Project, ProjectPath};
 use super::{FOUND, Hand, LIST, failed};
 use crate::turn::{Area, Extract, Format, Part, Shot};
 
-/// The skill `browser-elements`.
+/// The skill `browser-elements` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserElements(pub(super) Hand);
 
@@ -71,7 +71,7 @@ impl BrowserElements {
     }
 }
 
-/// The skill `browser-extract`.
+/// The skill `browser-extract` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserExtract(pub(super) Hand);
 
@@ -79,7 +79,7 @@ pub struct BrowserExtract(pub(super) Hand);
 #[derive(Clone, Debug, Deserialize, JsonSchema, SkillInput)]
 #[non_exhaustive]
 pub struct Read {
-    /// What is read: text as Markdown, links, or tables; text if it is left out.
+    /// The kind of reading: text as Markdown, links, or tables; text if it is left out.
     #[serde(default)]
     pub what: Extract,
     /// A CSS selector of the elements that are read; the main part of the page if it is left out.
@@ -141,7 +141,7 @@ impl BrowserExtract {
     }
 }
 
-/// The skill `browser-screenshot`.
+/// The skill `browser-screenshot` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserScreenshot(pub(super) Hand);
 
@@ -182,7 +182,7 @@ pub struct Pictured {
     pub artifact: String,
     #[serde(rename = "mediaType")]
     pub media_type: String,
-    /// In CSS pixels.
+    /// The width in CSS pixels, as the height.
     pub width: f64,
     pub height: f64,
     pub bytes: usize,
@@ -258,7 +258,7 @@ impl BrowserScreenshot {
     }
 }
 
-/// The skill `browser-pdf`.
+/// The skill `browser-pdf` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserPdf(pub(super) Hand);
 

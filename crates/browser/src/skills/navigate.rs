@@ -9,7 +9,7 @@ use skill::{Context, SkillError, SkillInput, skill};
 use super::{Hand, Seen, failed};
 use crate::tab::WaitUntil;
 
-/// The skill `browser-navigate`.
+/// The skill `browser-navigate` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserNavigate(pub(super) Hand);
 
@@ -54,7 +54,7 @@ impl BrowserNavigate {
 #[non_exhaustive]
 pub struct NoInput {}
 
-/// The skill `browser-back`.
+/// The skill `browser-back` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserBack(pub(super) Hand);
 
@@ -74,7 +74,7 @@ impl BrowserBack {
     }
 }
 
-/// The skill `browser-forward`.
+/// The skill `browser-forward` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserForward(pub(super) Hand);
 
@@ -101,7 +101,7 @@ async fn go(hand: &Hand, ctx: &Context, steps: i64, none: &str) -> Result<Seen, 
     hand.seen(&turn, says.to_owned(), false).await
 }
 
-/// The skill `browser-reload`.
+/// The skill `browser-reload` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserReload(pub(super) Hand);
 

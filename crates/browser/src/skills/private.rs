@@ -8,7 +8,7 @@ use skill::{Context, SkillError, SkillInput, skill};
 use super::{FOUND, Hand, Seen, failed};
 use crate::turn::Cookie;
 
-/// The skill `browser-evaluate`. It needs an approval.
+/// The skill `browser-evaluate` of one agent. It needs an approval.
 #[derive(Clone, Debug)]
 pub struct BrowserEvaluate(pub(super) Hand);
 
@@ -62,7 +62,7 @@ impl BrowserEvaluate {
     }
 }
 
-/// The skill `browser-cookies`. It needs an approval.
+/// The skill `browser-cookies` of one agent. It needs an approval.
 #[derive(Clone, Debug)]
 pub struct BrowserCookies(pub(super) Hand);
 
@@ -79,7 +79,7 @@ pub struct Cookies {
     pub value: Option<String>,
 }
 
-/// What is done with cookies.
+/// An action of the skill `browser-cookies`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CookieAction {
@@ -138,7 +138,7 @@ impl BrowserCookies {
     }
 }
 
-/// The skill `browser-upload`. It needs an approval.
+/// The skill `browser-upload` of one agent. It needs an approval.
 #[derive(Clone, Debug)]
 pub struct BrowserUpload(pub(super) Hand);
 

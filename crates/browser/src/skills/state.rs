@@ -13,7 +13,7 @@ use crate::turn::{Condition, TabInfo};
 /// How long it is waited if nothing is said, in seconds.
 const WAIT: u64 = 10;
 
-/// The skill `browser-wait`.
+/// The skill `browser-wait` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserWait(pub(super) Hand);
 
@@ -85,7 +85,7 @@ impl BrowserWait {
     }
 }
 
-/// The skill `browser-tabs`.
+/// The skill `browser-tabs` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserTabs(pub(super) Hand);
 
@@ -100,7 +100,7 @@ pub struct Tabs {
     pub tab: Option<u32>,
 }
 
-/// What is done with tabs.
+/// An action of the skill `browser-tabs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TabAction {
@@ -161,7 +161,7 @@ impl BrowserTabs {
     }
 }
 
-/// The skill `browser-dialog`.
+/// The skill `browser-dialog` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserDialog(pub(super) Hand);
 
@@ -194,7 +194,7 @@ impl BrowserDialog {
     }
 }
 
-/// The skill `browser-log`.
+/// The skill `browser-log` of one agent.
 #[derive(Clone, Debug)]
 pub struct BrowserLog(pub(super) Hand);
 

@@ -1,4 +1,4 @@
-//! What is done to elements: clicked, hovered over, typed into, selected.
+//! Actions on elements: clicks, hovering, typing, selecting.
 
 use std::sync::Arc;
 use std::time::Duration;

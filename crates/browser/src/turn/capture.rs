@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-/// Which part of the page a picture shows.
+/// The part of the page that a picture shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Area {
     #[default]
@@ -122,7 +122,7 @@ impl Turn {
         }
         let shown = tab.call("Page.captureScreenshot", params).await;
         if list.is_some() {
-            // What cannot be removed is in a page that is gone.
+            // Marks that cannot be removed are in a page that is gone.
             let _ = tab.ask(MARKS, &json!([[], false])).await;
         }
         Ok(Picture {

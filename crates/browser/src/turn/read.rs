@@ -1,4 +1,4 @@
-//! What is read of a page: its text as Markdown, links and tables.
+//! Reading a page: its text as Markdown, links and tables.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::tab::value_of;
 
 const EXTRACT: &str = include_str!("../script/extract.js");
 
-/// What is read.
+/// A kind of content of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Extract {
@@ -20,7 +20,7 @@ pub enum Extract {
     Tables,
 }
 
-/// What was read of a page.
+/// The content of a page that was read.
 #[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Page {
@@ -37,7 +37,7 @@ pub struct Page {
 /// A part of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// The first byte.
+    /// The place of its first byte.
     pub from: usize,
     pub bytes: usize,
 }
@@ -99,7 +99,7 @@ impl Turn {
         let tab = self.tab().await?;
         self.note(format!("ran a script of {} bytes", script.len()));
         let limit = self.session().options().limits.text_bytes;
-        // What comes back is bounded in the page: an answer of any size would have to be read here.
+        // The answer is bounded in the page: one of any size would have to be read here.
         let bounded = format!(
             "(async () => {{ const it = await (0, eval)({script}); const text = JSON.stringify(it); \
              return text === undefined ? null : text.length > {limit} ? {{ cut: text.slice(0, {limit}) }} : {{ whole: text }}; }})()",

@@ -135,7 +135,7 @@ fn a_crash_in_the_middle_of_work_leaves_no_process_and_no_profile_and_the_next_c
 fn a_browser_that_is_dropped_or_left_by_a_killed_server_leaves_nothing() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
-        // What a server that was killed leaves: a profile with a lock that no process holds.
+        // A server that was killed leaves a profile with a lock that no process holds.
         std::fs::create_dir(folder.path().join("profile-old")).unwrap();
         std::fs::write(folder.path().join("profile-old.lock"), "").unwrap();
         let browser = Browser::new(options(folder.path(), site()));

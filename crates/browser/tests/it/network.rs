@@ -1,4 +1,4 @@
-//! What pages reach, and what they do not, by whatever way they try.
+//! The hosts that pages reach and do not reach, by all the ways that they may try.
 
 use std::io;
 use std::net::IpAddr;
