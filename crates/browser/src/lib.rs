@@ -25,6 +25,7 @@
 //! - [`Browser`], [`Session`], `tab`: what runs, and who ends it; `usage`: what ends a page that uses too much
 //! - [`Policy`], `gateway`: what pages reach; every connection of a session goes through its gateway
 //! - [`ElementList`] (`elements`, `snapshot`, `numbers`): the numbered list
+//! - `hidden`: values of secrets, which no text shows
 //! - `connection`, `process`, `profile`: the pipe, the program, its folder
 //! - [`Options`], [`Limits`], [`Error`]
 
@@ -33,6 +34,7 @@ mod connection;
 mod elements;
 mod error;
 mod gateway;
+mod hidden;
 mod limits;
 mod live;
 mod numbers;

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::gateway::Gateway;
+use crate::hidden::Hidden;
 use crate::live::{Cast, Deed, Deeds, LiveView, Takeover};
 use crate::options::Options;
 use crate::tab::Tab;
@@ -45,8 +46,7 @@ struct Inner {
     turn: Arc<tokio::sync::Mutex<()>>,
     holder: watch::Sender<Option<String>>,
     used: Mutex<Instant>,
-    /// Values of secrets that were typed, with their names.
-    hidden: Mutex<Vec<(String, String)>>,
+    hidden: Arc<Hidden>,
     transfers: Mutex<HashMap<String, Transfer>>,
     cast: Arc<Cast>,
     deeds: Deeds,
@@ -102,7 +102,7 @@ impl Session {
             turn: Arc::default(),
             holder: watch::channel(None).0,
             used: Mutex::new(Instant::now()),
-            hidden: Mutex::default(),
+            hidden: Arc::default(),
             transfers: Mutex::default(),
             cast: Cast::new(),
             deeds: Deeds::default(),
@@ -274,27 +274,12 @@ impl Session {
 
     /// Remembers the value of a secret, so that no text of a page shows it.
     pub(crate) fn hide(&self, name: &str, value: &str) {
-        let mut hidden = lock(&self.0.hidden);
-        let entry = (name.to_owned(), value.to_owned());
-        if value.len() >= 4 && !hidden.contains(&entry) {
-            hidden.push(entry);
-        }
+        self.0.hidden.add(name, value);
     }
 
     /// A text without the values of secrets that were typed in this session.
     pub fn redact(&self, text: &str) -> String {
-        let hidden = lock(&self.0.hidden);
-        let mut text = text.to_owned();
-        for (name, value) in hidden.iter() {
-            if text.contains(value.as_str()) {
-                text = text.replace(value.as_str(), &format!("[secret {name}]"));
-            }
-            let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
-            if encoded != *value && text.contains(&encoded) {
-                text = text.replace(&encoded, &format!("[secret {name}]"));
-            }
-        }
-        text
+        self.0.hidden.redact(text)
     }
 }
 
@@ -322,6 +307,7 @@ impl Session {
             &self.0.connection,
             limits,
             &self.0.cast,
+            &self.0.hidden,
         );
         tab.begin();
         let (width, height) = self.0.options.view;

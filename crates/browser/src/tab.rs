@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::connection::{Connection, Listener};
 use crate::error::Error;
+use crate::hidden::Hidden;
 use crate::limits::Limits;
 use crate::live::Cast;
 use crate::numbers::Numbers;
@@ -33,6 +34,7 @@ pub(crate) struct Tab {
     pub(crate) connection: Connection,
     pub(crate) limits: Limits,
     pub(crate) cast: Arc<Cast>,
+    hidden: Arc<Hidden>,
     own: Weak<Self>,
     state: Mutex<TabState>,
     version: watch::Sender<u64>,
@@ -137,6 +139,7 @@ impl Tab {
         connection: &Connection,
         limits: &Limits,
         cast: &Arc<Cast>,
+        hidden: &Arc<Hidden>,
     ) -> Arc<Self> {
         Arc::new_cyclic(|own| Self {
             number,
@@ -145,6 +148,7 @@ impl Tab {
             connection: connection.clone(),
             limits: limits.clone(),
             cast: Arc::clone(cast),
+            hidden: Arc::clone(hidden),
             own: own.clone(),
             state: Mutex::new(TabState {
                 url: "about:blank".to_owned(),

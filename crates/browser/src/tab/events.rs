@@ -173,10 +173,15 @@ impl Tab {
                 .post(&self.session, "Page.handleJavaScriptDialog", answer);
             return;
         }
+        // A dialog is told in errors, too, which pass by everything else that hides values.
+        let shown = |name: &str| {
+            let whole = self.hidden.redact(text(&params[name]));
+            whole.chars().take(LINE).collect()
+        };
         let dialog = Dialog {
             kind,
-            message: short(&params["message"]),
-            suggested: short(&params["defaultPrompt"]),
+            message: shown("message"),
+            suggested: shown("defaultPrompt"),
         };
         self.change(|it| it.dialog = Some(dialog));
     }

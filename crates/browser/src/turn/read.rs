@@ -110,7 +110,12 @@ impl Turn {
             "allowUnsafeEvalBlockedByCSP": true,
         });
         let mark = tab.mark();
-        let value = value_of(tab.call("Runtime.evaluate", params).await?)?;
+        let value = match value_of(tab.call("Runtime.evaluate", params).await?) {
+            Err(Error::Script(thrown)) => {
+                return Err(Error::Script(self.session().redact(&thrown)));
+            }
+            other => other?,
+        };
         let _ = tab.settle(mark).await;
         match (value["whole"].as_str(), value["cut"].as_str()) {
             (Some(whole), _) => {

@@ -58,6 +58,13 @@ fn a_shop_is_used_with_a_password_that_is_in_no_text() {
         assert!(deeds.contains(&"typed the secret shop-password into element 2 ([2] textbox \"Password\" (password, empty))".to_owned()), "{deeds:#?}");
         let said = bed.turn.evaluate("'correct horse'").await.unwrap();
         assert_eq!(said, "[secret shop-password]");
+        bed.turn
+            .evaluate("setTimeout(() => alert('it is correct horse'), 0)")
+            .await
+            .unwrap();
+        let told = bed.turn.elements().await.unwrap_err().to_string();
+        assert!(told.contains("it is [secret shop-password]"), "{told}");
+        bed.turn.answer(true, None).await.unwrap();
         let cookies = bed.turn.cookies().await.unwrap();
         assert_eq!((&*cookies[0].name, cookies[0].http_only), ("session", true));
         bed.end().await;

@@ -47,6 +47,14 @@ fn a_missing_browser_is_an_error_that_says_how_to_install_it() {
             error.to_string().contains("apt-get install chromium"),
             "{error}"
         );
+        let mut options = Options::new(folder.path());
+        options.folders = vec![folder.path().to_owned()];
+        let error = Browser::new(options).check().unwrap_err().to_string();
+        let folder = folder.path().display();
+        assert!(
+            error.contains(&format!("no Chromium in {folder}")),
+            "{error}"
+        );
     });
 }
 
