@@ -1,10 +1,10 @@
 //! The browser of a server: started when it is first used, ended when it is idle, watched while it runs.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::connection::{Connection, Listener};
@@ -12,11 +12,9 @@ use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::options::Options;
 use crate::process::Process;
-use crate::session::{Parts, Session, Transfer, TransferState};
+use crate::session::{Parts, Session};
+use crate::targets::Targets;
 use crate::usage::{self, Usage};
-
-/// How many downloads a session keeps until the agent has seen them.
-const TRANSFERS: usize = 50;
 
 /// The browser of a server: at most one Chromium, with a context for each session. Clones share it.
 ///
@@ -153,11 +151,7 @@ impl Browser {
         let (process, pipe) = Process::start(options)?;
         let (connection, tasks) =
             Connection::open(pipe.answers, pipe.commands, options.limits.command);
-        let targets = Arc::new(Targets {
-            connection: connection.clone(),
-            sessions: Mutex::default(),
-            most: options.limits.file_bytes,
-        });
+        let targets = Arc::new(Targets::new(&connection, options.limits.file_bytes));
         connection.listen("", Arc::clone(&targets) as Arc<dyn Listener>);
         let version = async {
             let begun =
@@ -336,132 +330,5 @@ async fn watch(browser: Weak<Inner>, connection: Connection) {
         let sessions: Vec<Session> = here.sessions.values().cloned().collect();
         drop(running);
         usage::look(&mut used, &connection, limits, &sessions).await;
-    }
-}
-
-/// Hears the events of the browser itself, and passes them to the sessions.
-struct Targets {
-    connection: Connection,
-    sessions: Mutex<HashMap<String, Session>>,
-    /// Largest download, in bytes.
-    most: u64,
-}
-
-impl std::fmt::Debug for Targets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Targets").finish_non_exhaustive()
-    }
-}
-
-impl Targets {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Session>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, session: &Session) {
-        self.all()
-            .insert(session.context().to_owned(), session.clone());
-    }
-
-    fn remove(&self, context: &str) {
-        self.all().remove(context);
-    }
-
-    fn attached(&self, params: &Value) {
-        let session = params["sessionId"].as_str().unwrap_or_default();
-        let target = &params["targetInfo"];
-        let context = target["browserContextId"].as_str().unwrap_or_default();
-        let owner = self.all().get(context).cloned();
-        match owner {
-            Some(owner) => owner.attach(target["targetId"].as_str().unwrap_or_default(), session),
-            // A page of Chromium's own.
-            None => self
-                .connection
-                .post(session, "Runtime.runIfWaitingForDebugger", json!({})),
-        }
-    }
-
-    fn detached(&self, params: &Value) {
-        let session = params["sessionId"].as_str().unwrap_or_default();
-        let sessions: Vec<Session> = self.all().values().cloned().collect();
-        for one in sessions {
-            if one.detach(session) {
-                return;
-            }
-        }
-    }
-
-    fn download_begins(&self, params: &Value) {
-        let frame = params["frameId"].as_str().unwrap_or_default();
-        let text = |name: &str| params[name].as_str().unwrap_or_default().to_owned();
-        let sessions: Vec<Session> = self.all().values().cloned().collect();
-        let has = |it: &&Session| it.tabs().iter().any(|tab| tab.owns(frame));
-        let cancel = |session: &Session| {
-            let cancel = json!({ "guid": text("guid"), "browserContextId": session.context() });
-            self.connection.post("", "Browser.cancelDownload", cancel);
-        };
-        let Some(session) = sessions.iter().find(has) else {
-            // A frame that is not known: one of the sessions has it.
-            sessions.iter().for_each(cancel);
-            return;
-        };
-        for tab in session.tabs().iter().filter(|it| it.owns(frame)) {
-            // The page that was asked for does not come.
-            tab.drop_navigation();
-        }
-        if session.transfers().len() >= TRANSFERS {
-            cancel(session);
-            return;
-        }
-        let transfer = Transfer {
-            name: text("suggestedFilename"),
-            url: text("url"),
-            state: TransferState::Begun,
-        };
-        session.transfers().insert(text("guid"), transfer);
-        session.transfers_changed();
-    }
-
-    fn download_goes_on(&self, params: &Value) {
-        let guid = params["guid"].as_str().unwrap_or_default();
-        let sessions: Vec<Session> = self.all().values().cloned().collect();
-        for session in sessions {
-            let mut transfers = session.transfers();
-            let Some(transfer) = transfers.get_mut(guid) else {
-                continue;
-            };
-            let bytes = |name: &str| params[name].as_f64().unwrap_or_default();
-            let most = self.most;
-            let large = bytes("receivedBytes").max(bytes("totalBytes")) > most as f64;
-            match params["state"].as_str() {
-                _ if matches!(transfer.state, TransferState::Failed(_)) => {}
-                _ if large => {
-                    transfer.state =
-                        TransferState::Failed(format!("it is larger than {most} bytes"));
-                    let cancel = json!({ "guid": guid, "browserContextId": session.context() });
-                    self.connection.post("", "Browser.cancelDownload", cancel);
-                }
-                Some("completed") => transfer.state = TransferState::Whole,
-                Some("canceled") => {
-                    transfer.state = TransferState::Failed("it was cancelled".to_owned())
-                }
-                _ => return,
-            }
-            drop(transfers);
-            session.transfers_changed();
-            return;
-        }
-    }
-}
-
-impl Listener for Targets {
-    fn hear(&self, method: &str, params: &mut Value, _: &str) {
-        match method {
-            "Target.attachedToTarget" => self.attached(params),
-            "Target.detachedFromTarget" => self.detached(params),
-            "Browser.downloadWillBegin" => self.download_begins(params),
-            "Browser.downloadProgress" => self.download_goes_on(params),
-            _ => {}
-        }
     }
 }

@@ -22,7 +22,7 @@
 //! Layout, from the outside in:
 //! - [`skills`]: what agents call; [`Turn`] (`turn/`): what they come to
 //! - [`LiveView`], [`Takeover`], [`Deed`] (`live`, `person`): what people see and do, and the record of both
-//! - [`Browser`], [`Session`], `tab`: what runs, and who ends it; `usage`: what ends a page that uses too much
+//! - [`Browser`], [`Session`], `targets`, `tab`: what runs, and who ends it; `usage`: what ends a page that uses too much
 //! - [`Policy`], `gateway`: what pages reach; every connection of a session goes through its gateway
 //! - [`ElementList`] (`elements`, `snapshot`, `numbers`): the numbered list
 //! - `hidden`: values of secrets, which no text shows
@@ -47,6 +47,7 @@ mod session;
 pub mod skills;
 mod snapshot;
 mod tab;
+mod targets;
 mod turn;
 mod usage;
 
