@@ -157,12 +157,12 @@ async fn frame_place(tab: &Tab, frame: &str, documents: &[Document]) -> Option<(
         for (node, inner) in &document.frames {
             let at = document.nodes.get(*node).and_then(|it| it.layout.as_ref());
             if let Some(layout) = at {
-                places.push((*inner, x + layout.bounds.x, y + layout.bounds.y));
+                places.push((*inner, x + layout.content.0, y + layout.content.1));
             }
         }
         let own = document.nodes.iter().find(|it| it.id == owner);
         if let Some(layout) = own.and_then(|it| it.layout.as_ref()) {
-            return Some((x + layout.bounds.x, y + layout.bounds.y));
+            return Some((x + layout.content.0, y + layout.content.1));
         }
     }
     None
@@ -198,7 +198,7 @@ fn collect(
         for (node, inner) in &document.frames {
             let layout = document.nodes.get(*node).and_then(|it| it.layout.as_ref());
             if let Some(layout) = layout.filter(|it| it.visible) {
-                left.push((*inner, (at.0 + layout.bounds.x, at.1 + layout.bounds.y)));
+                left.push((*inner, (at.0 + layout.content.0, at.1 + layout.content.1)));
             }
         }
     }

@@ -44,12 +44,22 @@ pub(crate) struct Node {
 pub(crate) struct Layout {
     /// In the coordinates of its document.
     pub(crate) bounds: Rect,
+    /// The left and top corner of its content, where the document of a frame begins.
+    pub(crate) content: (f64, f64),
     pub(crate) cursor: String,
     pub(crate) visible: bool,
 }
 
 /// The styles that a snapshot is asked for, in the order in which they are read.
-pub(crate) const STYLES: [&str; 3] = ["cursor", "visibility", "opacity"];
+pub(crate) const STYLES: [&str; 7] = [
+    "cursor",
+    "visibility",
+    "opacity",
+    "border-left-width",
+    "padding-left",
+    "border-top-width",
+    "padding-top",
+];
 
 impl Node {
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
@@ -131,8 +141,18 @@ fn document(value: &Value, strings: &[&str]) -> Document {
             continue;
         };
         let styles = &layout["styles"][place];
+        let bounds = rect(&layout["bounds"][place]);
+        let content = match &*node.tag {
+            "iframe" | "frame" => {
+                let width = |at: usize| pixels(&string(&styles[at]));
+                let (left, top) = (width(3) + width(4), width(5) + width(6));
+                (bounds.x + left, bounds.y + top)
+            }
+            _ => (bounds.x, bounds.y),
+        };
         node.layout = Some(Layout {
-            bounds: rect(&layout["bounds"][place]),
+            bounds,
+            content,
             cursor: string(&styles[0]),
             visible: string(&styles[1]) != "hidden" && string(&styles[2]) != "0",
         });
@@ -152,6 +172,12 @@ fn document(value: &Value, strings: &[&str]) -> Document {
             .filter_map(|(node, it)| Some((number(node)?, number(it)?)))
             .collect(),
     }
+}
+
+/// A length such as `3px`.
+fn pixels(text: &str) -> f64 {
+    let number = text.strip_suffix("px").and_then(|it| it.parse().ok());
+    number.unwrap_or_default()
 }
 
 fn rect(value: &Value) -> Rect {

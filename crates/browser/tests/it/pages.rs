@@ -51,10 +51,9 @@ fn open_shadow_roots_and_frames_are_part_of_the_page() {
             .unwrap();
         let list = bed.list().await;
         let inside = list.find(number(&list, "Inside")).unwrap().clone();
-        assert!(
-            inside.position.x >= 43.0 && inside.position.y > 100.0,
-            "{inside:?}"
-        );
+        // Two margins of 8, that of the frame, its border.
+        assert_eq!(inside.position.x, 8.0 + 40.0 + 3.0 + 8.0, "{inside:?}");
+        assert!(inside.position.y > 100.0, "{inside:?}");
         assert_eq!(inside.frame, Some(site().url("/inner")));
         bed.click("Inside").await;
         assert_eq!(bed.text("#out").await, "from inner");
