@@ -131,12 +131,14 @@ impl Turn {
             }
             .to_owned(),
         );
-        go(&self.tab().await?, steps).await
+        let tab = self.tab().await?;
+        go(&tab, steps).await
     }
 
     pub async fn reload(&self) -> Result<(), Error> {
         self.note("reloaded the page".to_owned());
-        reload(&self.tab().await?).await
+        let tab = self.tab().await?;
+        reload(&tab).await
     }
 
     /// Reads the page and makes a new numbered list.
