@@ -52,10 +52,11 @@ fn listed(shown: &str) -> String {
 /// What a person is told of a tool that is not as it was called, allowed or asked about.
 const CHANGED: &str = "The tool has another description or schema than before.";
 
-/// Whether a call that is the agent's own affair tells others something: a letter, a post on a board, a record that is
-/// public. Asked about if it may follow from found text, which could have a secret of the caller told to its writer.
+/// Whether a call that changes nothing elsewhere tells others something: a letter, a post on a board, a record that is
+/// public, an address that is opened, which its host reads. Asked about if it may follow from found text, which could have
+/// a secret of the caller told to its writer.
 fn tells_others(skill: &str, input: &Value) -> bool {
-    matches!(skill, "ask-agent" | "board-post") || input["public"] == true
+    matches!(skill, "ask-agent" | "board-post" | "browser-navigate") || input["public"] == true
 }
 
 impl ProposedCall<'_> {
