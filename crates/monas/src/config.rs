@@ -96,6 +96,7 @@ pub struct Config {
     pub manifest: Option<PathBuf>,
     /// The folder in which agents read and write files.
     pub workspace: Option<PathBuf>,
+    pub browser: Browser,
     /// Serve the demo agent.
     pub demo: bool,
     /// The folder with manifests of further agents.
@@ -219,6 +220,18 @@ pub struct Mirror {
     pub database: Option<String>,
 }
 
+/// The browser of the agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Browser {
+    /// Whether agents have skills to browse with.
+    pub enabled: Switch,
+    /// None: Chromium or Chrome, as the system installs it.
+    pub program: Option<PathBuf>,
+    pub sandbox: Switch,
+    /// What pages may reach.
+    pub policy: ::browser::Policy,
+}
+
 /// A receiver of traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otlp {
@@ -288,6 +301,12 @@ impl Config {
             manifest: None,
             agents: None,
             workspace: None,
+            browser: Browser {
+                enabled: Switch::On,
+                program: None,
+                sandbox: Switch::On,
+                policy: ::browser::Policy::default(),
+            },
             demo: false,
             mcp_config: None,
             signing_key: None,
@@ -427,6 +446,17 @@ impl Config {
             secret: settings.mirror_secret,
             database: settings.mirror_database,
         });
+        let hosts = |rules: Option<value::HostRules>| rules.unwrap_or_default().0;
+        let browser = Browser {
+            enabled: settings.browser_enabled.unwrap_or(standard.browser.enabled),
+            program: settings.browser_program,
+            sandbox: settings.browser_sandbox.unwrap_or(standard.browser.sandbox),
+            policy: ::browser::Policy::new(
+                hosts(settings.browser_allow),
+                hosts(settings.browser_deny),
+                hosts(settings.browser_private),
+            ),
+        };
         let otlp = settings.otlp_url.map(|models::Url(url)| Otlp {
             url,
             headers: settings.otlp_headers.map_or_else(HeaderMap::new, |it| it.0),
@@ -497,6 +527,7 @@ impl Config {
             manifest: settings.agent_manifest,
             agents: settings.agents_folder,
             workspace: settings.workspace,
+            browser,
             demo: settings.demo.unwrap_or_default(),
             mcp_config: settings.mcp_config,
             signing_key: settings.signing_key,

@@ -21,6 +21,7 @@ pub(crate) mod administration;
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod backup;
+mod browsing;
 pub(crate) mod calls;
 mod capabilities;
 pub(crate) mod compose;

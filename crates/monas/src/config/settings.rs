@@ -28,7 +28,7 @@ use store::Durability;
 
 use super::Switch;
 use super::models::{Named, NamedEmbedder, OllamaUrl, Url};
-use super::value::{AllowedOrigins, Kind, Percent, Raw, SecretHeaders, Size};
+use super::value::{AllowedOrigins, HostRules, Kind, Percent, Raw, SecretHeaders, Size};
 use crate::listen::{PublicUrl, TlsVersion};
 use crate::log::{Filter, Format};
 
@@ -213,6 +213,19 @@ settings! {
     agents_folder: PathBuf = "agents", ("agents" "FOLDER"), "none";
     /// The folder in which agents read and write files.
     workspace: PathBuf = "workspace", ("workspace" "FOLDER"), "the folder `workspace` of the data";
+    /// Whether agents have skills to browse the web with: `on`, or `off`. The browser is Chromium; it starts when it is first used.
+    browser_enabled: Switch = "browser.enabled", -, "on";
+    /// The program of the browser, Chromium or Chrome.
+    browser_program: PathBuf = "browser.program", -, "chromium, chromium-browser or google-chrome in PATH";
+    /// Whether the browser confines its pages: `on`, or `off` where the server runs as root, for which Chromium has no sandbox.
+    browser_sandbox: Switch = "browser.sandbox", -, "on";
+    /// The hosts that pages may reach: names, domains such as `*.example.com`, addresses and networks, with a port where it counts for
+    /// that one only.
+    browser_allow: HostRules = "browser.allow", -, "all that are public";
+    /// Hosts that pages may not reach. This counts first.
+    browser_deny: HostRules = "browser.deny", -, "none";
+    /// Hosts of this machine and of private networks that pages may reach, such as `localhost:3000` and `10.0.0.0/8`.
+    browser_private: HostRules = "browser.private", -, "none";
     /// Serve the demo agent, a small one to try the protocol with.
     demo: bool = "demo", ("demo" ""), "false";
     /// Further tool servers of the agent, besides those of its manifest: a `mcp.json` as other hosts write it.

@@ -174,6 +174,33 @@ impl Kind for AllowedOrigins {
     }
 }
 
+/// Rules about hosts that pages may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HostRules(pub(crate) Vec<browser::HostRule>);
+
+impl HostRules {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let texts = texts.map(str::trim).filter(|it| !it.is_empty());
+        let rules: Result<Vec<_>, _> = texts.map(str::parse).collect();
+        rules.ok().map(Self)
+    }
+}
+
+impl Kind for HostRules {
+    const EXPECTED: &'static str = "hosts, such as example.com, *.example.com, 127.0.0.1:8080 or 10.0.0.0/8";
+    const IS_LIST: bool = true;
+
+    fn from_text(text: &str) -> Option<Self> {
+        Self::of(text.split(','))
+    }
+
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        let hosts = value.as_array()?.iter();
+        let texts: Option<Vec<&str>> = hosts.map(|host| host.get_ref().as_str()).collect();
+        Self::of(texts?.into_iter())
+    }
+}
+
 impl Kind for bool {
     const EXPECTED: &'static str = "true or false";
 

@@ -38,7 +38,7 @@ mod listening;
 mod parts;
 mod stdio;
 
-pub(crate) use parts::{DATABASE, files, memory, open};
+pub(crate) use parts::{DATABASE, files, memory, open, project};
 pub(crate) use stdio::serve_stdio;
 
 /// How the lock of the data names a server that lets in callers without credentials; its address follows.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ::tools::FileCache;
 use access::Secrets;
 use agent::{Agent, Law, Manifest, Parts, Population, Profile};
+use browser::Browser;
 use memory::Memory;
 use model::Model;
 use model::layer::{Meter, Observed, Price};
@@ -21,7 +22,8 @@ use crate::config::Config;
 use crate::config::nearest::nearest;
 use crate::error::Error;
 use crate::serve::agents::{self, Agents, DEFAULT_AGENT};
-use crate::serve::compose::{files, memory};
+use crate::serve::browsing;
+use crate::serve::compose::{files, memory, project};
 use crate::serve::mirror::Mirror;
 use crate::serve::models;
 
@@ -143,6 +145,8 @@ pub(crate) struct AgentHost {
     code: CodeIndexer,
     /// Contents of files that were read.
     files: FileCache,
+    /// None: it is switched off.
+    browser: Option<Browser>,
     /// Ends with the host.
     _mirror: Option<Mirror>,
     population: Population,
@@ -172,6 +176,7 @@ impl AgentHost {
         let code = CodeIndexer::start(memory.clone());
         let files = FileCache::default();
         let mirror = Mirror::start(config, &memory, secrets)?;
+        let browser = browsing::browser(config, secrets);
         let mut parts = Parts::new(store.clone()).memory(memory.clone());
         // With `--open` and no configured callers, every caller is a person at this machine.
         parts.walls = !config.access.schemes.is_empty() || config.access.is_closed();
@@ -199,6 +204,7 @@ impl AgentHost {
                     config,
                     code: &code,
                     files: &files,
+                    browser: browser.as_ref(),
                 };
                 let plans = admission.admit_all(plans).await?;
                 make_all(plans, async |plan| admission.finish(plan)).await?
@@ -212,6 +218,7 @@ impl AgentHost {
             memory,
             code,
             files,
+            browser,
             _mirror: mirror,
             population,
             meter,
@@ -262,6 +269,9 @@ impl AgentHost {
         self.ticking.abort();
         self.population.close().await;
         self.agents.close().await;
+        if let Some(browser) = &self.browser {
+            browser.close().await;
+        }
         self.code.close().await;
         self.memory.close().await;
     }
@@ -296,6 +306,7 @@ struct Admission<'a> {
     config: &'a Config,
     code: &'a CodeIndexer,
     files: &'a FileCache,
+    browser: Option<&'a Browser>,
     /// The ids of all agents that are admitted.
     ids: Vec<String>,
 }
@@ -350,7 +361,12 @@ impl Admission<'_> {
             plan.helper.as_deref(),
             (self.code, self.files),
         )?;
-        let skills = plan.options.skills.merge(&files)?;
+        let mut skills = plan.options.skills.merge(&files)?;
+        if let Some(browser) = self.browser {
+            // The same folder as that of the skills for files.
+            let project = project(self.config, &id, shared, self.files)?;
+            skills = skills.merge(&browser::skills::skills(browser, &id, project.as_ref())?)?;
+        }
         // Tools get ids that no skill has, those for files included.
         plan.options.skills = skills.clone();
         plan = plan.with_tools().await?;
