@@ -6,8 +6,9 @@ use std::time::Instant;
 use crate::changed::{Change, changes};
 use crate::element::{Element, Found, Source, number};
 use crate::find::{Finding, find};
+use crate::frame::Frame;
 use crate::layout::{is_text, texts};
-use crate::reader::{Line, Reader};
+use crate::reader::{Line, Reader, Seen};
 use crate::scene::Scene;
 use crate::shape::shapes;
 use crate::{Error, Limits, Picture};
@@ -67,7 +68,8 @@ impl Vision {
                 note: Some(why.to_owned()),
             });
         }
-        let lines = self.lines(&scene, begin)?;
+        let places: Vec<Frame> = found.iter().map(|one| one.frame).collect();
+        let lines = self.lines(&scene, Some(&places), begin)?;
         found.retain(|one| is_confirmed(one, &lines));
         let mut elements = number(found);
         for element in &mut elements {
@@ -85,7 +87,7 @@ impl Vision {
         if let Some(why) = self.reader.missing() {
             return Err(Error::NoReader(why.to_owned()));
         }
-        self.lines(&Scene::of(picture), begin)
+        self.lines(&Scene::of(picture), None, begin)
     }
 
     /// Finds the element that a description fits best.
@@ -100,10 +102,26 @@ impl Vision {
         changes(before, after)
     }
 
-    fn lines(&self, scene: &Scene<'_>, begin: Instant) -> Result<Vec<Line>, Error> {
-        let texts = scene.phrases.iter().filter(|it| is_text(it) && it.marks.len() >= 2);
-        let hints: Vec<_> = texts.map(|it| it.frame).collect();
-        self.reader.lines(scene.picture, &hints, &self.limits, begin)
+    /// The lines of text, or only those that are at some `places`.
+    fn lines(
+        &self,
+        scene: &Scene<'_>,
+        places: Option<&[Frame]>,
+        begin: Instant,
+    ) -> Result<Vec<Line>, Error> {
+        let texts = scene.phrases.iter();
+        let texts = texts.filter(|it| is_text(it) && it.marks.len() >= 2);
+        let hints: Vec<Frame> = texts.map(|it| it.frame).collect();
+        let wanted = |frame: &Frame| match places {
+            Some(places) => places.iter().any(|place| place.shared(frame) > 0),
+            None => true,
+        };
+        let seen = Seen {
+            picture: scene.picture,
+            hints: &hints,
+            wanted: &wanted,
+        };
+        self.reader.lines(&seen, &self.limits, begin)
     }
 
     fn in_time(&self, begin: Instant) -> Result<(), Error> {
@@ -118,9 +136,9 @@ impl Vision {
 fn is_confirmed(one: &Found, lines: &[Line]) -> bool {
     let mut words = lines.iter().flat_map(|line| &line.words);
     match one.source {
-        Source::TextStyle | Source::Layout => {
-            words.any(|(_, place)| place.frame().shared(&one.frame) * 3 >= place.frame().area().min(one.frame.area()))
-        }
+        Source::TextStyle | Source::Layout => words.any(|(_, place)| {
+            place.frame().shared(&one.frame) * 3 >= place.frame().area().min(one.frame.area())
+        }),
         Source::Icon => !words.any(|(word, place)| {
             let frame = place.frame();
             let inside = one.frame.holds(frame.centre().0, frame.centre().1);

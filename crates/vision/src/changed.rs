@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::element::Position;
 use crate::frame::Frame;
 use crate::picture::{Picture, difference};
-use crate::Error;
 
 /// The side of the squares that are compared.
 const CELL: usize = 8;
@@ -58,7 +58,11 @@ pub(crate) fn changes(before: &Picture, after: &Picture) -> Result<Vec<Change>, 
             amount: (pixels as f32 / frame.area().max(1) as f32 * 100.0).round() / 100.0,
         });
     }
-    Ok(if found.len() > MOST { join(&found) } else { found })
+    Ok(if found.len() > MOST {
+        join(&found)
+    } else {
+        found
+    })
 }
 
 /// The cells that belong to a changed one: changed, and at most one unchanged cell away.
@@ -93,7 +97,11 @@ fn spread(
 
 fn join(changes: &[Change]) -> Vec<Change> {
     let frames: Vec<Frame> = changes.iter().map(|it| it.position.frame()).collect();
-    let pixels: f32 = changes.iter().zip(&frames).map(|(it, frame)| it.amount * frame.area() as f32).sum();
+    let pixels: f32 = changes
+        .iter()
+        .zip(&frames)
+        .map(|(it, frame)| it.amount * frame.area() as f32)
+        .sum();
     let whole = Frame::around(&frames).into_iter();
     whole
         .map(|frame| Change {

@@ -8,7 +8,9 @@ pub enum Error {
     #[error("it is empty; send a PNG, JPEG or WebP file")]
     Empty,
     /// The file is larger than the limit.
-    #[error("it has {found} bytes, more than the limit of {limit}; send a smaller or stronger compressed file")]
+    #[error(
+        "it has {found} bytes, more than the limit of {limit}; send a smaller or stronger compressed file"
+    )]
     TooManyBytes { found: usize, limit: usize },
     /// The bytes are no picture, or one of another format.
     #[error("its format is {0}; send PNG, JPEG or WebP")]

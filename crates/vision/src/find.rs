@@ -29,9 +29,10 @@ pub struct Finding {
 
 /// Words that say what a person wants, and nothing of the element.
 const FILLERS: &[&str] = &[
-    "a", "an", "and", "at", "button", "checkbox", "click", "field", "find", "for", "go", "i", "in", "input", "into", "is",
-    "it", "link", "looking", "my", "need", "of", "on", "open", "page", "please", "press", "radio", "select", "some", "that",
-    "the", "this", "to", "type", "want", "where", "with",
+    "a", "an", "and", "at", "button", "checkbox", "click", "field", "find", "for", "go", "i", "in",
+    "input", "into", "is", "it", "link", "looking", "my", "need", "of", "on", "open", "page",
+    "please", "press", "radio", "select", "some", "that", "the", "this", "to", "type", "want",
+    "where", "with",
 ];
 
 /// Words that mean nearly the same on controls.
@@ -54,7 +55,10 @@ const SAME: &[&[&str]] = &[
 pub fn find(elements: &[Element], description: &str) -> Finding {
     let all = words(description);
     let kinds = kinds(&all);
-    let wanted: Vec<&String> = all.iter().filter(|it| !FILLERS.contains(&it.as_str())).collect();
+    let wanted: Vec<&String> = all
+        .iter()
+        .filter(|it| !FILLERS.contains(&it.as_str()))
+        .collect();
     let mut fits: Vec<Fit> = elements
         .iter()
         .map(|element| Fit {
@@ -74,7 +78,10 @@ pub fn find(elements: &[Element], description: &str) -> Finding {
 
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|it: char| !it.is_alphanumeric());
-    words.filter(|it| !it.is_empty()).map(str::to_lowercase).collect()
+    words
+        .filter(|it| !it.is_empty())
+        .map(str::to_lowercase)
+        .collect()
 }
 
 /// The kinds that a description names.
@@ -95,7 +102,11 @@ fn kinds(words: &[String]) -> Vec<Kind> {
 
 fn score(element: &Element, wanted: &[&String], kinds: &[Kind]) -> f32 {
     let own = words(element.text.as_deref().unwrap_or(""));
-    let best = |word: &str| own.iter().map(|it| likeness(it, word)).fold(0.0_f32, f32::max);
+    let best = |word: &str| {
+        own.iter()
+            .map(|it| likeness(it, word))
+            .fold(0.0_f32, f32::max)
+    };
     let matched: f32 = wanted.iter().map(|word| best(word)).sum();
     let covered = matched / wanted.len().max(1) as f32;
     // A long text that has the words by chance fits less than one that has little else.
@@ -107,9 +118,14 @@ fn score(element: &Element, wanted: &[&String], kinds: &[Kind]) -> f32 {
     };
     let text = 0.5 * covered + 0.25 * exact;
     if wanted.is_empty() {
-        return kind * 0.6;
+        return if kinds.is_empty() { 0.0 } else { kind * 0.6 };
     }
-    text + 0.25 * kind * if text > 0.0 { 1.0 } else { 0.6 } + if text == 0.0 && kind == 1.0 { 0.12 } else { 0.0 }
+    text + 0.25 * kind * if text > 0.0 { 1.0 } else { 0.6 }
+        + if text == 0.0 && kind == 1.0 {
+            0.12
+        } else {
+            0.0
+        }
 }
 
 /// How alike two words are: equal, of one meaning, one the beginning of the other, or misread in a letter.
@@ -117,16 +133,27 @@ fn likeness(own: &str, wanted: &str) -> f32 {
     if own == wanted {
         return 1.0;
     }
-    if SAME.iter().any(|group| group.contains(&own) && group.contains(&wanted)) {
+    if SAME
+        .iter()
+        .any(|group| group.contains(&own) && group.contains(&wanted))
+    {
         return 0.8;
     }
-    let (short, long) = if own.len() < wanted.len() { (own, wanted) } else { (wanted, own) };
+    let (short, long) = if own.len() < wanted.len() {
+        (own, wanted)
+    } else {
+        (wanted, own)
+    };
     if short.len() >= 3 && long.starts_with(short) {
         return 0.75;
     }
     let longest = long.chars().count();
     let wrong = distance(own, wanted);
-    if longest >= 4 && wrong * 4 <= longest { 0.7 } else { 0.0 }
+    if longest >= 4 && wrong * 4 <= longest {
+        0.7
+    } else {
+        0.0
+    }
 }
 
 /// Levenshtein's distance.

@@ -105,10 +105,4 @@ impl Frame {
     pub(crate) fn in_row_with(&self, other: &Self) -> bool {
         2 * self.shared_height(other) >= self.height().min(other.height())
     }
-
-    /// Intersection over union.
-    pub(crate) fn overlap(&self, other: &Self) -> f32 {
-        let shared = self.shared(other);
-        shared as f32 / (self.area() + other.area() - shared).max(1) as f32
-    }
 }

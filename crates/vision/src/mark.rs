@@ -112,12 +112,7 @@ impl Piece {
     }
 }
 
-fn collect(
-    picture: &Picture,
-    surfaces: &Surfaces,
-    labels: &[u32],
-    roots: &mut [u32],
-) -> Vec<Mark> {
+fn collect(picture: &Picture, surfaces: &Surfaces, labels: &[u32], roots: &mut [u32]) -> Vec<Mark> {
     let (width, height) = (picture.width, picture.height);
     let mut pieces: Vec<Option<Piece>> = Vec::new();
     pieces.resize_with(roots.len(), || None);

@@ -83,7 +83,8 @@ fn gather(
             let height = group.frame.height().max(mark.frame.height()).clamp(8, 60);
             let near = group.frame.gap_across(&mark.frame) <= reach(height);
             let dot = ignore_dots && mark.pixels < 10;
-            let over = group.frame.gap_down(&mark.frame) <= 3 && group.frame.shared_width(&mark.frame) > 0;
+            let over =
+                group.frame.gap_down(&mark.frame) <= 3 && group.frame.shared_width(&mark.frame) > 0;
             let tall = group.frame.join(&mark.frame).height() <= 2 * height;
             let like = dot || same_ink(group.tint, mark.tint);
             let row = group.frame.in_row_with(&mark.frame) || over;
@@ -149,7 +150,12 @@ fn join_words(mut words: Vec<Phrase>, marks: &[Mark]) -> Vec<Phrase> {
 
 /// Looks for a line below the letters. Text is cut where the line begins and ends, or is interrupted by more than the
 /// descender of a letter: there a link begins, and ends.
-fn underlines(picture: &Picture, surfaces: &Surfaces, marks: &[Mark], phrase: Phrase) -> Vec<Phrase> {
+fn underlines(
+    picture: &Picture,
+    surfaces: &Surfaces,
+    marks: &[Mark],
+    phrase: Phrase,
+) -> Vec<Phrase> {
     let frame = phrase.frame;
     let Some(base) = surfaces.all.get(phrase.on as usize) else {
         return vec![phrase];
@@ -157,7 +163,10 @@ fn underlines(picture: &Picture, surfaces: &Surfaces, marks: &[Mark], phrase: Ph
     if frame.width() < 8 || frame.height() < 6 {
         return vec![phrase];
     }
-    let strongest = phrase.tint.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
+    let strongest = phrase
+        .tint
+        .iter()
+        .fold(0.0_f32, |most, it| most.max(it.abs()));
     let least = (strongest * 0.5).clamp(20.0, 90.0) as u8;
     let inked = |x: usize, y: usize| difference(picture.at(x, y), base.color) > least;
     let from = frame.top + frame.height() * 6 / 10;
@@ -167,15 +176,24 @@ fn underlines(picture: &Picture, surfaces: &Surfaces, marks: &[Mark], phrase: Ph
         return vec![phrase];
     };
     let below = (row + 2).min(picture.height - 1);
-    let lines = runs(frame, |x| inked(x, row) || inked(x, below));
+    // A comma or a descender that touches the line interrupts it, and reaches a row or two around it.
+    let lines = runs(frame, |x| {
+        (row.saturating_sub(2)..=below).any(|y| inked(x, y))
+    });
+    // A rule or the edge of a bar goes on beyond the text.
+    let beyond = |x: usize| x < picture.width && inked(x, row);
+    let before = frame.left >= 4 && beyond(frame.left - 4);
+    let after = beyond(frame.right + 3);
     let is_line = |run: &Range<usize>| {
+        let (height, width) = (frame.height(), frame.width());
+        let alone = run.len() * 10 >= width * 9 && width >= height;
+        let bound = run.start < frame.left + 4 && before || run.end + 4 > frame.right && after;
         // The feet of letters can fill most of a row, but not without interruption.
         let unbroken = longest(run.clone(), |x| inked(x, row));
-        let needed = (frame.height() * 3 / 2).min(run.len() * 85 / 100);
-        // A rule or the edge of a bar goes on beyond the text.
-        let beyond = |x: usize| x < picture.width && inked(x, row);
-        let open = run.start < 4 || !beyond(run.start - 4);
-        run.len() >= 8 && unbroken >= needed && open && !beyond(run.end + 3)
+        let needed = (height * 3 / 2).min(run.len() * 85 / 100).max(10);
+        let covered = run.clone().filter(|x| inked(*x, row)).count();
+        let unbroken = unbroken * usize::from(covered * 100 >= run.len() * 68);
+        !bound && unbroken >= needed && (alone || 2 * run.len() >= 3 * height)
     };
     let lines: Vec<Range<usize>> = lines.into_iter().filter(is_line).collect();
     if lines.is_empty() {
@@ -193,7 +211,11 @@ fn underlines(picture: &Picture, surfaces: &Surfaces, marks: &[Mark], phrase: Ph
         frame: Frame {
             left: run.start,
             right: run.end,
-            bottom: if underlined { frame.bottom.max(row + 1) } else { frame.bottom },
+            bottom: if underlined {
+                frame.bottom.max(row + 1)
+            } else {
+                frame.bottom
+            },
             ..frame
         },
         marks: (phrase.marks.iter().copied())
@@ -217,7 +239,7 @@ fn longest(columns: Range<usize>, inked: impl Fn(usize) -> bool) -> usize {
     most
 }
 
-/// The stretches of a line. Around a descender a line is interrupted by a pixel or two on each side.
+/// The stretches of a line. Around a descender, which is a narrow stretch, a line is interrupted by some pixels.
 fn runs(frame: Frame, lined: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for x in (frame.left..frame.right).filter(|x| lined(*x)) {
@@ -226,5 +248,15 @@ fn runs(frame: Frame, lined: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
             _ => found.push(x..x + 1),
         }
     }
-    found
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    let mut narrow = false;
+    for run in found {
+        let is_narrow = run.len() <= frame.height() / 3 + 1;
+        match joined.last_mut() {
+            Some(last) if run.start <= last.end + 4 && (narrow || is_narrow) => last.end = run.end,
+            _ => joined.push(run),
+        }
+        narrow = is_narrow;
+    }
+    joined
 }

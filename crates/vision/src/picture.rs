@@ -29,7 +29,9 @@ impl Picture {
         let raw = format.decode(bytes, limits)?;
         let pixels = on_white(&raw);
         if pixels.len() != raw.width * raw.height {
-            return Err(Error::Corrupt("it has fewer pixels than its size".to_owned()));
+            return Err(Error::Corrupt(
+                "it has fewer pixels than its size".to_owned(),
+            ));
         }
         Ok(Self {
             width: raw.width,

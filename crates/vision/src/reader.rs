@@ -1,8 +1,8 @@
 //! Reading: text lines of a picture, by neural networks in this process, or by tesseract.
 
+pub mod models;
 #[cfg(feature = "ocr")]
 mod network;
-pub mod models;
 mod tesseract;
 
 use std::path::{Path, PathBuf};
@@ -27,6 +27,23 @@ pub struct Line {
     /// The words with their places, from the left to the right.
     #[serde(skip)]
     pub words: Vec<(String, Position)>,
+}
+
+/// A picture to read, with what is known of it.
+pub(crate) struct Seen<'a> {
+    pub(crate) picture: &'a Picture,
+    /// Places where text was seen by its shape.
+    #[cfg_attr(
+        not(feature = "ocr"),
+        expect(dead_code, reason = "tesseract finds lines itself")
+    )]
+    pub(crate) hints: &'a [Frame],
+    /// Whether a line at a place is to be read.
+    #[cfg_attr(
+        not(feature = "ocr"),
+        expect(dead_code, reason = "tesseract reads all lines")
+    )]
+    pub(crate) wanted: &'a dyn Fn(&Frame) -> bool,
 }
 
 /// The reader that is in use.
@@ -57,19 +74,21 @@ impl Reader {
         )))
     }
 
-    /// Reads all lines, from the top to the bottom. `hints` are places where text was seen by its shape.
+    /// Reads lines, from the top to the bottom.
     pub(crate) fn lines(
         &self,
-        picture: &Picture,
-        hints: &[Frame],
+        seen: &Seen<'_>,
         limits: &Limits,
         begin: Instant,
     ) -> Result<Vec<Line>, Error> {
-        let late = || begin.elapsed() > limits.time;
         match self {
             #[cfg(feature = "ocr")]
-            Self::Network(network) => network.lines(picture, hints, &late, limits),
-            Self::Tesseract(program) => tesseract::lines(program, picture, limits, begin),
+            Self::Network(network) => {
+                let late = || begin.elapsed() > limits.time;
+                network.lines(seen, &late, limits)
+            }
+            // Tesseract finds lines itself.
+            Self::Tesseract(program) => tesseract::lines(program, seen.picture, limits, begin),
             Self::Missing(why) => Err(Error::NoReader(why.clone())),
         }
     }

@@ -95,7 +95,10 @@ impl<'a> Scene<'a> {
                 break;
             }
             // The outline goes on as long as it is not yet the colour beyond.
-            let more = difference(self.picture.at(ring.left, y), self.picture.at(beyond.left, y)) > 4;
+            let more = difference(
+                self.picture.at(ring.left, y),
+                self.picture.at(beyond.left, y),
+            ) > 4;
             if more || out.abs_diff(least) > 4 {
                 best = (ring, least);
             }

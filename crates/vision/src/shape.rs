@@ -33,9 +33,16 @@ pub(crate) fn shapes(scene: &Scene<'_>) -> Vec<Found> {
 fn could_be_element(scene: &Scene<'_>, surface: &Surface) -> bool {
     let frame = surface.frame;
     let (width, height) = (frame.width(), frame.height());
-    let widest = if scene.width() < 600 { scene.width() } else { scene.width() * 8 / 10 };
+    let widest = if scene.width() < 600 {
+        scene.width()
+    } else {
+        scene.width() * 8 / 10
+    };
     let pill = surface.fill >= 0.8 || (surface.fill >= 0.7 && width < 3 * height);
-    pill && (14..=260).contains(&height) && width >= 20 && width <= widest && width * 5 >= height * 4
+    pill && (14..=260).contains(&height)
+        && width >= 20
+        && width <= widest
+        && width * 5 >= height * 4
 }
 
 fn classify(scene: &Scene<'_>, surface: &Surface, index: u32) -> Option<Found> {
@@ -61,7 +68,12 @@ fn classify(scene: &Scene<'_>, surface: &Surface, index: u32) -> Option<Found> {
     let left = content.frame.left.saturating_sub(frame.left);
     let right = frame.right.saturating_sub(content.frame.right);
     let inner = content.frame.width();
-    let neutral = chroma(surface.color.map(|it| 255.0 - f32::from(it))) < 0.35 || surface.color.iter().min() > Some(&215);
+    let neutral = chroma(surface.color.map(|it| 255.0 - f32::from(it))) < 0.35
+        || surface.color.iter().min() > Some(&215);
+    // A word on a tinted ground within a text, as code has it.
+    if outline < 8 && contrast < 16 && height <= 26 && scene.is_within_text(&frame) {
+        return None;
+    }
     if let Some(rest) = content.before_arrow(&frame)
         && outline + contrast > 6
         && left <= 24
@@ -76,11 +88,19 @@ fn classify(scene: &Scene<'_>, surface: &Surface, index: u32) -> Option<Found> {
     }
     if centred && width <= 520.max(scene.width() * 45 / 100) {
         // A field with a text that happens to fill it looks the same; both are clicked in their middle.
-        let confidence = if outline > 20 || contrast > 40 { 0.92 } else { 0.8 };
+        let confidence = if outline > 20 || contrast > 40 {
+            0.92
+        } else {
+            0.8
+        };
         return Some(Found::new(Kind::Button, frame, confidence, Source::Shape));
     }
     let bare = outline <= 8;
-    let field = if bare { contrast >= 6 && width <= 640 && height >= 28 } else { height >= 22 };
+    let field = if bare {
+        contrast >= 6 && (width <= 640 || contrast > 60) && height >= 28
+    } else {
+        height >= 22
+    };
     if left <= 60 && right > left && neutral && width >= 60 && field {
         let confidence = if outline > 20 { 0.88 } else { 0.72 };
         return Some(Found::new(Kind::Input, frame, confidence, Source::Shape));
@@ -90,12 +110,21 @@ fn classify(scene: &Scene<'_>, surface: &Surface, index: u32) -> Option<Found> {
 }
 
 /// A shape with nothing in it is a field if it looks like one.
-fn empty(scene: &Scene<'_>, surface: &Surface, frame: Frame, outline: u8, contrast: u8) -> Option<Found> {
+fn empty(
+    scene: &Scene<'_>,
+    surface: &Surface,
+    frame: Frame,
+    outline: u8,
+    contrast: u8,
+) -> Option<Found> {
     let (width, height) = (frame.width(), frame.height());
     let plain = difference(surface.color, [surface.color[0]; 3]) < 24;
     let outlined = outline >= 16 && (22..=240).contains(&height) && width >= 60;
     let filled = outline < 16 && (28..=64).contains(&height) && width >= 140 && contrast >= 4;
-    let edge = frame.left == 0 || frame.top == 0 || frame.right == scene.width() || frame.bottom == scene.height();
+    let edge = frame.left == 0
+        || frame.top == 0
+        || frame.right == scene.width()
+        || frame.bottom == scene.height();
     if !plain || edge || width < 2 * height {
         return None;
     }
@@ -122,8 +151,12 @@ fn content<'a>(scene: &'a Scene<'_>, surface: u32) -> Option<Content<'a>> {
     let own = scene.surface(surface)?.frame;
     let marks = scene.marks_on(surface);
     // The handle that changes the size of a field is in its lower right corner.
-    let handle = |frame: &Frame| own.height() >= 56 && frame.left + 20 > own.right && frame.top + 20 > own.bottom;
-    let marks = marks.filter(|mark| own.contains(&mark.frame) && !handle(&mark.frame));
+    let handle = |frame: &Frame| {
+        own.height() >= 56 && frame.left + 20 > own.right && frame.top + 20 > own.bottom
+    };
+    let part_of_edge = |mark: &Mark| mark.edge && mark.inside.is_none();
+    let marks = marks
+        .filter(|mark| own.contains(&mark.frame) && !handle(&mark.frame) && !part_of_edge(mark));
     let marks: Vec<&Mark> = marks.collect();
     let frame = Frame::around(marks.iter().map(|mark| &mark.frame))?;
     Some(Content { marks, frame })
@@ -134,9 +167,13 @@ impl Content<'_> {
     fn before_arrow(&self, frame: &Frame) -> Option<bool> {
         let last = self.marks.iter().max_by_key(|mark| mark.frame.right)?;
         let (width, height) = (last.frame.width(), last.frame.height());
-        let arrow = (5..=16).contains(&width) && (3..=12).contains(&height) && 2 * width >= 3 * height - 2;
+        let arrow =
+            (5..=16).contains(&width) && (3..=12).contains(&height) && 2 * width >= 3 * height - 2;
         let at_end = frame.right.saturating_sub(last.frame.right) <= 20;
-        let others = self.marks.iter().filter(|mark| mark.frame.right < last.frame.left);
+        let others = self
+            .marks
+            .iter()
+            .filter(|mark| mark.frame.right < last.frame.left);
         let end = others.map(|mark| mark.frame.right).max();
         (arrow && at_end).then(|| end.is_some_and(|end| last.frame.left - end >= 5))
     }
@@ -158,10 +195,20 @@ impl Content<'_> {
 }
 
 impl Scene<'_> {
+    /// Whether text goes on close to the left or the right of a frame.
+    fn is_within_text(&self, frame: &Frame) -> bool {
+        let mut phrases = self.phrases.iter();
+        phrases.any(|text| {
+            let apart = text.frame.shared(frame) == 0 && text.frame.width() > 20;
+            apart && text.frame.in_row_with(frame) && text.frame.gap_across(frame) <= 10
+        })
+    }
+
     /// Whether a surface holds no further surfaces, but the insides of letters and icons.
     fn holds_nothing_else(&self, surface: &Surface, index: u32) -> bool {
         let others = self.surfaces.all.iter().zip(0_u32..);
-        let held = others.filter(|(other, it)| *it != index && surface.frame.contains(&other.frame));
+        let held =
+            others.filter(|(other, it)| *it != index && surface.frame.contains(&other.frame));
         let large = held.filter(|(other, _)| {
             other.frame.width() > 34 || other.frame.height() > 34 || other.pixels > 600
         });
@@ -187,7 +234,8 @@ fn boxes(scene: &Scene<'_>) -> Vec<Found> {
             frames.push((frame, outline > 20));
         }
         let (width, height) = (surface.frame.width(), surface.frame.height());
-        let pill = (16..=36).contains(&height) && width * 10 >= height * 15 && width * 10 <= height * 23;
+        let pill =
+            (16..=36).contains(&height) && width * 10 >= height * 15 && width * 10 <= height * 23;
         if pill && surface.fill > 0.8 && scene.has_knob(surface) {
             frames.push((surface.frame, true));
         }
@@ -198,9 +246,11 @@ fn boxes(scene: &Scene<'_>) -> Vec<Found> {
         if found.iter().any(|one| one.frame.shared(&frame) > 0) || scene.stands_in_word(&frame) {
             continue;
         }
-        found.extend(scene.box_kind(&frame).map(|(kind, confidence)| {
-            Found::new(kind, frame, confidence, Source::Shape)
-        }));
+        found.extend(
+            scene
+                .box_kind(&frame)
+                .map(|(kind, confidence)| Found::new(kind, frame, confidence, Source::Shape)),
+        );
     }
     found
 }
@@ -212,7 +262,11 @@ impl Scene<'_> {
         let inside = |it: &Frame| frame.contains(it) && *it != frame;
         let surfaces = self.surfaces.all.iter().map(|it| it.frame);
         let marks = self.marks.iter().map(|it| it.frame);
-        let parts: Vec<Frame> = surfaces.chain(marks).filter(inside).filter(|it| it.area() > 16).collect();
+        let parts: Vec<Frame> = surfaces
+            .chain(marks)
+            .filter(inside)
+            .filter(|it| it.area() > 16)
+            .collect();
         let Some(all) = Frame::around(&parts) else {
             return false;
         };
@@ -226,7 +280,11 @@ impl Scene<'_> {
         let close = |mark: &&Mark| {
             let gap = mark.frame.gap_across(frame);
             let apart = !frame.contains(&mark.frame) && !mark.frame.contains(frame);
-            apart && mark.pixels >= 4 && gap <= 3 && mark.frame.in_row_with(frame) && mark.frame.height() >= 3
+            apart
+                && mark.pixels >= 4
+                && gap <= 3
+                && mark.frame.in_row_with(frame)
+                && mark.frame.height() >= 3
                 && mark.frame.height() <= 3 * frame.height()
         };
         self.marks.iter().filter(close).count() > 0
@@ -243,7 +301,10 @@ impl Scene<'_> {
         let (x, y) = frame.centre();
         // How far from the edge of the frame the ring begins: in the middle of a side, and on the diagonal.
         let reach = |step: &dyn Fn(usize) -> (usize, usize)| {
-            (0..side / 2).find(|by| { let (x, y) = step(*by); at(x, y) })
+            (0..side / 2).find(|by| {
+                let (x, y) = step(*by);
+                at(x, y)
+            })
         };
         let (right, bottom) = (frame.right - 1, frame.bottom - 1);
         let sides = [
@@ -268,25 +329,27 @@ impl Scene<'_> {
             return None;
         }
         // The diagonal of a circle begins at 0.146 of its side.
-        let round = *least * 100 >= side * 11;
-        if round && !self.is_round(frame, beyond) {
-            return None;
+        let cut = *least * 100 >= side * 11;
+        if cut && self.is_round(frame, beyond) {
+            return Some((Kind::Radio, 0.8));
         }
-        let straight = self.is_straight(frame, beyond);
-        match (round, straight) {
-            (true, _) => Some((Kind::Radio, 0.8)),
-            (false, true) => Some((Kind::Checkbox, 0.85)),
-            _ => None,
-        }
+        let square = *most * 5 <= side && self.is_straight(frame, beyond);
+        square.then_some((Kind::Checkbox, 0.85))
     }
 
     /// Whether the points of the circle in a frame have ink.
     fn is_round(&self, frame: &Frame, beyond: [u8; 3]) -> bool {
-        let (x, y) = ((frame.left + frame.right) as f32 / 2.0, (frame.top + frame.bottom) as f32 / 2.0);
+        let (x, y) = (
+            (frame.left + frame.right) as f32 / 2.0,
+            (frame.top + frame.bottom) as f32 / 2.0,
+        );
         let radius = frame.width() as f32 / 2.0 - 0.9;
         let points = (0..24_u8).filter(|step| {
             let angle = f32::from(*step) * std::f32::consts::TAU / 24.0;
-            let (x, y) = (x + radius * angle.cos() - 0.5, y + radius * angle.sin() - 0.5);
+            let (x, y) = (
+                x + radius * angle.cos() - 0.5,
+                y + radius * angle.sin() - 0.5,
+            );
             let (x, y) = (x.round().max(0.0) as usize, y.round().max(0.0) as usize);
             x < self.width() && y < self.height() && difference(self.picture.at(x, y), beyond) > 12
         });
@@ -299,7 +362,10 @@ impl Scene<'_> {
         let skip = (frame.width() / 4).max(2);
         let across = frame.left + skip..frame.right - skip;
         let down = frame.top + skip..frame.bottom - skip;
-        let line = |first: usize, second: usize, of: &dyn Fn(usize, usize) -> bool, range: std::ops::Range<usize>| {
+        let line = |first: usize,
+                    second: usize,
+                    of: &dyn Fn(usize, usize) -> bool,
+                    range: std::ops::Range<usize>| {
             let all = range.len();
             range.filter(|it| of(*it, first) || of(*it, second)).count() == all
         };

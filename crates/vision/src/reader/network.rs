@@ -8,7 +8,7 @@ use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
 
 use super::models::{DETECTION, File, RECOGNITION};
-use super::Line;
+use super::{Line, Seen};
 use crate::frame::Frame;
 use crate::picture::Picture;
 use crate::surface::{root, unite};
@@ -41,7 +41,9 @@ pub(crate) struct Network {
 impl std::fmt::Debug for Network {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let letters = self.letters.len();
-        f.debug_struct("Network").field("letters", &letters).finish_non_exhaustive()
+        f.debug_struct("Network")
+            .field("letters", &letters)
+            .finish_non_exhaustive()
     }
 }
 
@@ -74,18 +76,19 @@ impl Network {
 
     pub(super) fn lines(
         &self,
-        picture: &Picture,
-        hints: &[Frame],
+        seen: &Seen<'_>,
         late: &dyn Fn() -> bool,
         limits: &Limits,
     ) -> Result<Vec<Line>, Error> {
+        let picture = seen.picture;
         let mut frames = self.detect(picture)?;
-        let seen = frames.clone();
-        let missed = hints.iter().filter(|hint| {
-            let covered: usize = seen.iter().map(|it| it.shared(hint)).sum();
+        let detected = frames.clone();
+        let missed = seen.hints.iter().filter(|hint| {
+            let covered: usize = detected.iter().map(|it| it.shared(hint)).sum();
             covered * 2 < hint.area()
         });
         frames.extend(missed.map(|hint| hint.grown(2, picture.width, picture.height)));
+        frames.retain(|frame| (seen.wanted)(frame));
         frames.sort_by_key(|frame| (frame.top, frame.left));
         frames.truncate(MOST);
         let mut lines = Vec::with_capacity(frames.len());
@@ -104,12 +107,19 @@ impl Network {
         let scale = (LONGEST as f32 / width.max(height) as f32).min(1.0);
         let side = |it: usize| (((it as f32 * scale / 32.0).round() as usize) * 32).max(32);
         let (across, down) = (side(width), side(height));
-        let whole = Frame { left: 0, top: 0, right: width, bottom: height };
+        let whole = Frame {
+            left: 0,
+            top: 0,
+            right: width,
+            bottom: height,
+        };
         let input = sample(picture, whole, across, down, false);
         let input = NdTensor::from_data([1, 3, down, across], input);
         let output = self.detection.run_one(input.view().into(), None);
         let output = output.map_err(|error| fault(&DETECTION, error))?;
-        let map: NdTensor<f32, 4> = output.try_into().map_err(|error| fault(&DETECTION, format!("{error:?}")))?;
+        let map: NdTensor<f32, 4> = output
+            .try_into()
+            .map_err(|error| fault(&DETECTION, format!("{error:?}")))?;
         let [_, _, rows, columns] = map.shape();
         let map = map.to_vec();
         let (x, y) = (width as f32 / columns as f32, height as f32 / rows as f32);
@@ -119,7 +129,9 @@ impl Network {
             right: ((frame.right as f32 * x).ceil() as usize).min(width),
             bottom: ((frame.bottom as f32 * y).ceil() as usize).min(height),
         });
-        Ok(frames.filter(|it| it.width() >= 3 && it.height() >= 5).collect())
+        Ok(frames
+            .filter(|it| it.width() >= 3 && it.height() >= 5)
+            .collect())
     }
 
     /// Reads one line; none if there is nothing to read.
@@ -130,7 +142,9 @@ impl Network {
         let input = NdTensor::from_data([1, 3, HEIGHT, across], input);
         let output = self.recognition.run_one(input.view().into(), None);
         let output = output.map_err(|error| fault(&RECOGNITION, error))?;
-        let steps: NdTensor<f32, 3> = output.try_into().map_err(|error| fault(&RECOGNITION, format!("{error:?}")))?;
+        let steps: NdTensor<f32, 3> = output
+            .try_into()
+            .map_err(|error| fault(&RECOGNITION, format!("{error:?}")))?;
         let [_, count, classes] = steps.shape();
         let letters = decode(&steps.to_vec(), classes, &self.letters);
         Ok(line(frame, count, &letters))
@@ -191,7 +205,10 @@ fn line(frame: Frame, steps: usize, letters: &[Letter<'_>]) -> Option<Line> {
         text,
         position: frame.into(),
         confidence: (mean * 100.0).round() / 100.0,
-        words: words.into_iter().map(|(text, from, to)| (text, place(from, to).into())).collect(),
+        words: words
+            .into_iter()
+            .map(|(text, from, to)| (text, place(from, to).into()))
+            .collect(),
     })
 }
 
@@ -203,8 +220,12 @@ fn regions(map: &[f32], columns: usize) -> Vec<Frame> {
         if map[at] < MARKED {
             continue;
         }
-        let left = (at % columns > 0).then(|| labels[at - 1]).filter(|it| *it != u32::MAX);
-        let up = (at >= columns).then(|| labels[at - columns]).filter(|it| *it != u32::MAX);
+        let left = (at % columns > 0)
+            .then(|| labels[at - 1])
+            .filter(|it| *it != u32::MAX);
+        let up = (at >= columns)
+            .then(|| labels[at - columns])
+            .filter(|it| *it != u32::MAX);
         labels[at] = match (left, up) {
             (None, None) => {
                 roots.push(roots.len() as u32);
@@ -237,33 +258,50 @@ fn regions(map: &[f32], columns: usize) -> Vec<Frame> {
 
 /// Whether a line has light letters on a dark ground, which the network reads worse.
 fn is_dark(picture: &Picture, frame: Frame) -> bool {
-    let light = |x: usize, y: usize| picture.at(x, y).iter().map(|it| usize::from(*it)).sum::<usize>();
-    let across = (frame.left..frame.right).flat_map(|x| [light(x, frame.top), light(x, frame.bottom - 1)]);
+    let light = |x: usize, y: usize| {
+        picture
+            .at(x, y)
+            .iter()
+            .map(|it| usize::from(*it))
+            .sum::<usize>()
+    };
+    let across =
+        (frame.left..frame.right).flat_map(|x| [light(x, frame.top), light(x, frame.bottom - 1)]);
     let (sum, count) = across.fold((0, 0), |(sum, count), it| (sum + it, count + 1));
     sum < count * 3 * 110
 }
 
 /// A part of a picture in another size, as three planes (blue, green, red) of values from -1 to 1.
 fn sample(picture: &Picture, frame: Frame, across: usize, down: usize, invert: bool) -> Vec<f32> {
-    let (x_step, y_step) = (frame.width() as f32 / across as f32, frame.height() as f32 / down as f32);
+    let (x_step, y_step) = (
+        frame.width() as f32 / across as f32,
+        frame.height() as f32 / down as f32,
+    );
     let plane = across * down;
     let mut planes = vec![0.0; 3 * plane];
     let last = |it: usize, end: usize| it.min(end.saturating_sub(1));
     for row in 0..down {
         let y = ((row as f32 + 0.5) * y_step - 0.5).max(0.0);
         let (y0, dy) = (y as usize, y.fract());
-        let rows = [last(frame.top + y0, frame.bottom), last(frame.top + y0 + 1, frame.bottom)];
+        let rows = [
+            last(frame.top + y0, frame.bottom),
+            last(frame.top + y0 + 1, frame.bottom),
+        ];
         for column in 0..across {
             let x = ((column as f32 + 0.5) * x_step - 0.5).max(0.0);
             let (x0, dx) = (x as usize, x.fract());
-            let columns = [last(frame.left + x0, frame.right), last(frame.left + x0 + 1, frame.right)];
+            let columns = [
+                last(frame.left + x0, frame.right),
+                last(frame.left + x0 + 1, frame.right),
+            ];
             let corners = rows.map(|y| columns.map(|x| picture.at(x, y)));
             for channel in 0..3 {
                 let value = |y: usize, x: usize| f32::from(corners[y][x][channel]);
                 let top = value(0, 0) * (1.0 - dx) + value(0, 1) * dx;
                 let bottom = value(1, 0) * (1.0 - dx) + value(1, 1) * dx;
                 let mixed = (top * (1.0 - dy) + bottom * dy) / 127.5 - 1.0;
-                planes[(2 - channel) * plane + row * across + column] = if invert { -mixed } else { mixed };
+                planes[(2 - channel) * plane + row * across + column] =
+                    if invert { -mixed } else { mixed };
             }
         }
     }
@@ -280,7 +318,9 @@ fn metadata(bytes: &[u8], name: &str) -> Option<String> {
                 let part = parts.find(|(number, _)| *number == wanted)?.1;
                 std::str::from_utf8(part).ok()
             };
-            (text(1)? == name).then(|| text(2).map(str::to_owned)).flatten()
+            (text(1)? == name)
+                .then(|| text(2).map(str::to_owned))
+                .flatten()
         })
 }
 

@@ -52,7 +52,9 @@ pub(super) fn lines(
         let ended = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break Some(status),
-                Ok(None) if begin.elapsed() < limits.time => thread::sleep(Duration::from_millis(10)),
+                Ok(None) if begin.elapsed() < limits.time => {
+                    thread::sleep(Duration::from_millis(10))
+                }
                 Ok(None) | Err(_) => {
                     let _ = child.kill();
                     let _ = child.wait();
@@ -73,7 +75,9 @@ fn encode(picture: &Picture) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, picture.width as u32, picture.height as u32);
     encoder.set_color(png::ColorType::Rgb);
-    encoder.write_header()?.write_image_data(picture.pixels.as_flattened())?;
+    encoder
+        .write_header()?
+        .write_image_data(picture.pixels.as_flattened())?;
     Ok(bytes)
 }
 
@@ -82,17 +86,40 @@ fn parse(table: &str) -> Vec<Line> {
     let mut lines: Vec<(String, Line)> = Vec::new();
     for row in table.lines().skip(1) {
         let columns: Vec<&str> = row.split('\t').collect();
-        let [level, page, block, paragraph, line, _, x, y, width, height, sure, word] = columns[..] else {
+        let [
+            level,
+            page,
+            block,
+            paragraph,
+            line,
+            _,
+            x,
+            y,
+            width,
+            height,
+            sure,
+            word,
+        ] = columns[..]
+        else {
             continue;
         };
-        let numbers: Option<Vec<u32>> = [x, y, width, height].iter().map(|it| it.parse().ok()).collect();
-        let (Some([x, y, width, height]), Ok(sure)) = (numbers.as_deref(), sure.parse::<f32>()) else {
+        let numbers: Option<Vec<u32>> = [x, y, width, height]
+            .iter()
+            .map(|it| it.parse().ok())
+            .collect();
+        let (Some([x, y, width, height]), Ok(sure)) = (numbers.as_deref(), sure.parse::<f32>())
+        else {
             continue;
         };
         if level != "5" || sure < 30.0 || word.trim().is_empty() {
             continue;
         }
-        let position = Position { x: *x, y: *y, width: *width, height: *height };
+        let position = Position {
+            x: *x,
+            y: *y,
+            width: *width,
+            height: *height,
+        };
         let key = [page, block, paragraph, line].join(" ");
         match lines.last_mut().filter(|(it, _)| *it == key) {
             Some((_, line)) => {
@@ -103,12 +130,15 @@ fn parse(table: &str) -> Vec<Line> {
                 line.confidence = line.confidence.min(sure / 100.0);
                 line.words.push((word.to_owned(), position));
             }
-            None => lines.push((key, Line {
-                text: word.to_owned(),
-                position,
-                confidence: sure / 100.0,
-                words: vec![(word.to_owned(), position)],
-            })),
+            None => lines.push((
+                key,
+                Line {
+                    text: word.to_owned(),
+                    position,
+                    confidence: sure / 100.0,
+                    words: vec![(word.to_owned(), position)],
+                },
+            )),
         }
     }
     lines.into_iter().map(|(_, line)| line).collect()

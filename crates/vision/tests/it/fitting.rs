@@ -17,7 +17,12 @@ fn page() -> Vec<Element> {
         index,
         kind,
         text: Some(text.to_owned()),
-        position: Position { x: 0, y: index * 40, width: 100, height: 30 },
+        position: Position {
+            x: 0,
+            y: index * 40,
+            width: 100,
+            height: 30,
+        },
         confidence: 0.9,
         source: Source::Shape,
     };
@@ -27,7 +32,11 @@ fn page() -> Vec<Element> {
 #[track_caller]
 fn check(description: &str, expected: Option<u32>) {
     let found = find(&page(), description);
-    assert_eq!(found.best.map(|it| it.index), expected, "{description}: {found:?}");
+    assert_eq!(
+        found.best.map(|it| it.index),
+        expected,
+        "{description}: {found:?}"
+    );
 }
 
 #[test]

@@ -29,7 +29,11 @@ fn errors(picture: &Picture, vision: &Vision, words: &[Word], explain: bool) -> 
             continue;
         }
         own.sort_by(|a, b| a.place.x.total_cmp(&b.place.x));
-        let truth = own.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ");
+        let truth = own
+            .iter()
+            .map(|it| it.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
         let errors = distance(&line.text, &truth);
         if errors > 0 && explain {
             println!("   read {:?} for {truth:?}", line.text);
@@ -75,15 +79,26 @@ fn reads_pages_with_few_errors_and_finds_more_with_text() {
         }
         return;
     };
-    let limits = Limits { time: std::time::Duration::from_secs(300), ..Limits::default() };
+    let limits = Limits {
+        time: std::time::Duration::from_secs(300),
+        ..Limits::default()
+    };
     let vision = Vision::open(limits, Some(&models)).unwrap();
     for part in ["tuned", "unseen"] {
         let (mut wrong, mut all) = (0, 0);
         for (name, image, truth) in pages(part) {
             let picture = Picture::decode(&image, vision.limits()).unwrap();
             let begin = std::time::Instant::now();
-            let (some, of) = errors(&picture, &vision, &truth.words, explains() && part == "tuned");
-            println!("{name:18} {some} of {of} letters wrong in {:?}", begin.elapsed());
+            let (some, of) = errors(
+                &picture,
+                &vision,
+                &truth.words,
+                explains() && part == "tuned",
+            );
+            println!(
+                "{name:18} {some} of {of} letters wrong in {:?}",
+                begin.elapsed()
+            );
             wrong += some;
             all += of;
         }
@@ -91,6 +106,10 @@ fn reads_pages_with_few_errors_and_finds_more_with_text() {
         println!("{part:18} character error {:.2} %", rate * 100.0);
         let count = score(part, &vision);
         assert!(rate <= 0.06, "{part}: {rate}");
-        assert!(count.precision() >= 0.75 && count.recall() >= 0.65, "{}", count.line());
+        assert!(
+            count.precision() >= 0.75 && count.recall() >= 0.65,
+            "{}",
+            count.line()
+        );
     }
 }

@@ -143,7 +143,10 @@ fn count(found: &[vision::Element], truth: &[TrueElement], explain: bool) -> Cou
         let best = fitting.max_by(|a, b| score(a).total_cmp(&score(b)));
         let Some(taken) = best.and_then(|it| free[it].take()) else {
             if explain {
-                println!("   wrong {:?} {place:?} {:?} {}", element.kind, element.source, element.confidence);
+                println!(
+                    "   wrong {:?} {place:?} {:?} {}",
+                    element.kind, element.source, element.confidence
+                );
             }
             continue;
         };
@@ -151,10 +154,19 @@ fn count(found: &[vision::Element], truth: &[TrueElement], explain: bool) -> Cou
         count.half += usize::from(taken.place.overlap(&place) >= 0.5);
         let kind = serde_json::to_value(element.kind).unwrap();
         count.kind += usize::from(kind == taken.kind.as_str());
+        if explain && kind != taken.kind.as_str() {
+            println!(
+                "   {kind} is {} {:?} {place:?} {:?}",
+                taken.kind, taken.text, element.source
+            );
+        }
     }
     if explain {
         for missed in free.into_iter().flatten() {
-            println!("   missed {} {:?} {:?}", missed.kind, missed.text, missed.place);
+            println!(
+                "   missed {} {:?} {:?}",
+                missed.kind, missed.text, missed.place
+            );
         }
     }
     count
@@ -172,7 +184,11 @@ pub(crate) fn score(part: &str, vision: &Vision) -> Count {
         let begin = Instant::now();
         let found = vision.elements(&picture).unwrap();
         let took = begin.elapsed();
-        let count = count(&found.elements, &truth.elements, explains() && part == "tuned");
+        let count = count(
+            &found.elements,
+            &truth.elements,
+            explains() && part == "tuned",
+        );
         println!("{name:18} {} in {took:?}", count.line());
         if !vision.reads() {
             assert!(took < Duration::from_secs(20), "{name} took {took:?}");
