@@ -1,0 +1,4 @@
+# EVOLVE-BLOCK-START
+def position():
+    return -1.5
+# EVOLVE-BLOCK-END
