@@ -74,7 +74,11 @@ impl Content {
 
 /// Checks a content against its component: bounds, markers, length, syntax. `faults` is how many faults of syntax the
 /// component has itself, as a grammar sees it. Returns the hash that the candidate is known by.
-pub(crate) fn check(component: &Component, content: &Content, faults: usize) -> Result<String, Unfit> {
+pub(crate) fn check(
+    component: &Component,
+    content: &Content,
+    faults: usize,
+) -> Result<String, Unfit> {
     for (index, parameter) in component.parameters.iter().enumerate() {
         let value = content.values.get(index);
         if !value.is_some_and(|it| parameter.domain.holds(it)) {

@@ -6,8 +6,16 @@ fn component(text: &str) -> Component {
 }
 
 fn replace(from: usize, to: usize, text: &str) -> Edit {
-    let replacement = Replacement { block: 0, from, to, text: text.to_owned() };
-    Edit { replacements: vec![replacement], values: Vec::new() }
+    let replacement = Replacement {
+        block: 0,
+        from,
+        to,
+        text: text.to_owned(),
+    };
+    Edit {
+        replacements: vec![replacement],
+        values: Vec::new(),
+    }
 }
 
 #[test]
@@ -25,7 +33,9 @@ fn an_edit_that_changes_nothing_has_the_same_hash() {
 fn a_candidate_with_a_marker_or_a_fault_of_syntax_is_refused_before_it_is_run() {
     let component = component("# EVOLVE-BLOCK-START\na = 1\n# EVOLVE-BLOCK-END\n");
     let origin = component.content();
-    let marked = origin.edited(&replace(0, 0, "# EVOLVE-BLOCK-END\n")).unwrap();
+    let marked = origin
+        .edited(&replace(0, 0, "# EVOLVE-BLOCK-END\n"))
+        .unwrap();
     assert_eq!(check(&component, &marked, 0).unwrap_err(), Unfit::Marker);
     let broken = origin.edited(&replace(4, 5, "(")).unwrap();
     assert_eq!(check(&component, &broken, 0).unwrap_err(), Unfit::Syntax);

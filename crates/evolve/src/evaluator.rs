@@ -37,8 +37,14 @@ pub trait Evaluator: Send {
     fn evaluate(&mut self, asked: Asked<'_>) -> impl Future<Output = Result<Sample, Error>> + Send;
 
     /// For the gate: in a fresh sandbox that shares nothing with anything that a candidate has touched.
-    fn evaluate_fresh(&mut self, asked: Asked<'_>) -> impl Future<Output = Result<Sample, Error>> + Send;
+    fn evaluate_fresh(
+        &mut self,
+        asked: Asked<'_>,
+    ) -> impl Future<Output = Result<Sample, Error>> + Send;
 
     /// Against what the search has not seen. None if there is nothing of that kind.
-    fn evaluate_held_out(&mut self, asked: Asked<'_>) -> impl Future<Output = Result<Option<Sample>, Error>> + Send;
+    fn evaluate_held_out(
+        &mut self,
+        asked: Asked<'_>,
+    ) -> impl Future<Output = Result<Option<Sample>, Error>> + Send;
 }

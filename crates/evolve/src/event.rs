@@ -37,9 +37,16 @@ pub enum Event {
         by: Option<String>,
     },
     /// An evaluation begins. If no end follows, it is begun again.
-    Began { n: usize },
-    Ended { n: usize, sample: Sample },
-    Stopped { why: String },
+    Began {
+        n: usize,
+    },
+    Ended {
+        n: usize,
+        sample: Sample,
+    },
+    Stopped {
+        why: String,
+    },
 }
 
 /// What a candidate is for.

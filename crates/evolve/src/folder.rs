@@ -80,7 +80,10 @@ pub fn runs(data: &Path) -> Result<Vec<KnownRun>, Error> {
     if !all.is_dir() {
         return Ok(found);
     }
-    for entry in fs::read_dir(&all).map_err(Error::file("list", &all))?.filter_map(Result::ok) {
+    for entry in fs::read_dir(&all)
+        .map_err(Error::file("list", &all))?
+        .filter_map(Result::ok)
+    {
         let text = fs::read_to_string(entry.path().join("run.json")).unwrap_or_default();
         if let Ok(run) = serde_json::from_str::<KnownRun>(&text) {
             found.push(KnownRun {
@@ -117,24 +120,36 @@ pub struct FolderRun {
 impl FolderRun {
     /// Reads a folder and takes up its run, or begins one.
     pub fn open(options: &FolderOptions) -> Result<Self, Error> {
-        let folder = options.folder.canonicalize().map_err(Error::file("open", &options.folder))?;
+        let folder = options
+            .folder
+            .canonicalize()
+            .map_err(Error::file("open", &options.folder))?;
         let program = initial_program(&folder)?;
         let evaluator = folder.join("evaluator.py");
         if !evaluator.is_file() {
-            return Err(problem(&folder, "it has no evaluator.py with a function evaluate(program_path)"));
+            return Err(problem(
+                &folder,
+                "it has no evaluator.py with a function evaluate(program_path)",
+            ));
         }
         let config = FolderConfig::read(&folder)?;
         let text = read(&program)?;
         let name = name(&program);
-        let mut component = Component::of_files(&component_id(&folder), vec![Source::parse(&name, &text)?]);
+        let mut component =
+            Component::of_files(&component_id(&folder), vec![Source::parse(&name, &text)?]);
         component.longest = config.longest.unwrap_or(component.longest).max(text.len());
         let component = Arc::new(component);
         let settings = settings(&config, options);
-        let data = options.data.join("evolve").join(run_id(&folder, &evaluator, &text, settings.seed)?);
+        let data =
+            options
+                .data
+                .join("evolve")
+                .join(run_id(&folder, &evaluator, &text, settings.seed)?);
         fs::create_dir_all(&data).map_err(Error::file("create", &data))?;
         let journal = FileJournal::open(&data.join("events.jsonl"))?;
         let evaluator = evaluator_of(options, &config, &folder, &component, &data.join("work"))?;
-        let described = serde_json::json!({ "folder": folder, "program": name, "seed": settings.seed });
+        let described =
+            serde_json::json!({ "folder": folder, "program": name, "seed": settings.seed });
         write(&data.join("run.json"), &described.to_string())?;
         Ok(Self {
             run: Run::open(component, settings.clone(), journal, evaluator)?,
@@ -175,7 +190,9 @@ impl FolderRun {
         let due = match &progress {
             Progress::Evaluated { n } => {
                 let every = self.config.checkpoint.max(1);
-                *n > 0 && search.evaluations().is_multiple_of(every) && search.random_evaluations() == 0
+                *n > 0
+                    && search.evaluations().is_multiple_of(every)
+                    && search.random_evaluations() == 0
             }
             Progress::Stopped { .. } => true,
         };
@@ -184,7 +201,9 @@ impl FolderRun {
             && matches!(progress, Progress::Stopped { .. })
         {
             let why = first.samples.last().and_then(|it| it.reason.clone());
-            return Err(Error::Initial(why.unwrap_or_else(|| "it was not evaluated".to_owned())));
+            return Err(Error::Initial(
+                why.unwrap_or_else(|| "it was not evaluated".to_owned()),
+            ));
         }
         if due {
             export::write(search, &self.output(), &self.program, self.began)?;
@@ -193,7 +212,10 @@ impl FolderRun {
     }
 
     /// Runs to the end, telling what happens, and hands the best candidate to the gate.
-    pub async fn finish(&mut self, mut tell: impl FnMut(&Search, &Progress)) -> Result<Report, Error> {
+    pub async fn finish(
+        &mut self,
+        mut tell: impl FnMut(&Search, &Progress),
+    ) -> Result<Report, Error> {
         loop {
             let progress = self.advance().await?;
             tell(self.run.search(), &progress);
@@ -225,17 +247,27 @@ fn evaluator_of(
         dimensions: config.dimensions.clone(),
         time: config.time,
     };
-    Python::new(python, Arc::clone(component), work, fit(&options.sandbox, folder)?)
+    Python::new(
+        python,
+        Arc::clone(component),
+        work,
+        fit(&options.sandbox, folder)?,
+    )
 }
 
 /// The interpreter itself: what is called `python3` may be a script that chooses one, by files that the sandbox hides.
 fn interpreter(python: &Path) -> Result<PathBuf, Error> {
-    let asked = Command::new(python).args(["-c", "import sys; print(sys.executable)"]).output();
+    let asked = Command::new(python)
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output();
     let output = asked.map_err(Error::file("start", python))?;
     let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     match output.status.success() && path.is_absolute() {
         true => Ok(path),
-        false => Err(problem(python, "it is no Python: it does not say where its interpreter is")),
+        false => Err(problem(
+            python,
+            "it is no Python: it does not say where its interpreter is",
+        )),
     }
 }
 
@@ -252,9 +284,16 @@ fn settings(config: &FolderConfig, options: &FolderOptions) -> Settings {
 fn fit(sandbox: &Sandbox, folder: &Path) -> Result<Sandbox, Error> {
     let mut sandbox = sandbox.clone();
     if sandbox.kind == SandboxKind::Bubblewrap && folder.starts_with("/tmp") {
-        let path = sandbox.environment.iter().find(|it| it.0 == "PATH").map(|it| it.1.clone());
+        let path = sandbox
+            .environment
+            .iter()
+            .find(|it| it.0 == "PATH")
+            .map(|it| it.1.clone());
         if !SandboxKind::available(path.as_deref()).contains(&SandboxKind::Landlock) {
-            return Err(problem(folder, "the sandbox hides /tmp: move the folder elsewhere"));
+            return Err(problem(
+                folder,
+                "the sandbox hides /tmp: move the folder elsewhere",
+            ));
         }
         sandbox.kind = SandboxKind::Landlock;
     }
@@ -271,7 +310,10 @@ fn initial_program(folder: &Path) -> Result<PathBuf, Error> {
     match found.len() {
         0 => Err(problem(folder, "it has no file initial_program.*")),
         1 => Ok(found.remove(0)),
-        _ => Err(problem(folder, "it has several files initial_program.*: keep one")),
+        _ => Err(problem(
+            folder,
+            "it has several files initial_program.*: keep one",
+        )),
     }
 }
 
@@ -298,7 +340,9 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 }
 
 fn name(path: &Path) -> String {
-    path.file_name().map(|it| it.display().to_string()).unwrap_or_default()
+    path.file_name()
+        .map(|it| it.display().to_string())
+        .unwrap_or_default()
 }
 
 /// The name of the folder with a hash of its path: two folders of one name are two components.
@@ -320,5 +364,7 @@ fn run_id(folder: &Path, evaluator: &Path, program: &str, seed: u64) -> Result<S
 }
 
 fn seconds(time: SystemTime) -> f64 {
-    time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64()
+    time.duration_since(UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO)
+        .as_secs_f64()
 }

@@ -36,7 +36,11 @@ impl FileJournal {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
         }
-        let opened = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let opened = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path);
         let file = opened.map_err(Error::file("open", path))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -59,11 +63,16 @@ impl FileJournal {
 impl Journal for FileJournal {
     fn read(&mut self) -> Result<Vec<Event>, Error> {
         let mut text = Vec::new();
-        let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.read_to_end(&mut text));
+        let read = self
+            .file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| self.file.read_to_end(&mut text));
         read.map_err(Error::file("read", &self.path))?;
         let (events, whole) = parse(&self.path, &text)?;
         if whole < text.len() {
-            self.file.set_len(whole as u64).map_err(Error::file("mend", &self.path))?;
+            self.file
+                .set_len(whole as u64)
+                .map_err(Error::file("mend", &self.path))?;
         }
         Ok(events)
     }
@@ -72,7 +81,9 @@ impl Journal for FileJournal {
         let unwritable = |it: serde_json::Error| Error::file("write", &self.path)(it.into());
         let mut line = serde_json::to_vec(event).map_err(unwritable)?;
         line.push(b'\n');
-        self.file.write_all(&line).map_err(Error::file("write", &self.path))
+        self.file
+            .write_all(&line)
+            .map_err(Error::file("write", &self.path))
     }
 }
 

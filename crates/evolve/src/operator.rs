@@ -92,7 +92,8 @@ pub(crate) fn replacement(
 /// An edit of replacements in any order. None if two of them overlap.
 pub(crate) fn edit_of(mut replacements: Vec<Replacement>) -> Option<Edit> {
     replacements.sort();
-    let overlaps = |pair: &[Replacement]| matches!(pair, [a, b] if a.block == b.block && b.from < a.to);
+    let overlaps =
+        |pair: &[Replacement]| matches!(pair, [a, b] if a.block == b.block && b.from < a.to);
     if replacements.is_empty() || replacements.windows(2).any(overlaps) {
         return None;
     }

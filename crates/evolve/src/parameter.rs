@@ -108,18 +108,22 @@ impl Domain {
         }
     }
 
-    /// Whether the order of its values means nothing.
-    pub(crate) fn is_unordered(&self) -> bool {
-        matches!(self, Self::Choice(_) | Self::Flag)
+    /// How many values it has of which the order means nothing; 0 if it means something.
+    pub(crate) fn options(&self) -> usize {
+        match self {
+            Self::Choice(options) => options.len(),
+            Self::Flag => 2,
+            _ => 0,
+        }
     }
 }
 
 impl Scale {
     fn at(self, low: f64, high: f64, unit: f64) -> f64 {
         match self {
-            Self::Logarithmic if low > 0.0 => {
-                (low.ln() + unit * (high.ln() - low.ln())).exp().clamp(low, high)
-            }
+            Self::Logarithmic if low > 0.0 => (low.ln() + unit * (high.ln() - low.ln()))
+                .exp()
+                .clamp(low, high),
             _ => (low + unit * (high - low)).clamp(low, high),
         }
     }

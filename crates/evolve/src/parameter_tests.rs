@@ -3,9 +3,21 @@ use super::*;
 #[test]
 fn every_place_of_the_unit_interval_is_a_value_within_the_bounds() {
     let domains = [
-        Domain::Number { low: -2.0, high: 3.0, scale: Scale::Linear },
-        Domain::Number { low: 1e-6, high: 10.0, scale: Scale::Logarithmic },
-        Domain::Integer { low: 16, high: 65_536, scale: Scale::Logarithmic },
+        Domain::Number {
+            low: -2.0,
+            high: 3.0,
+            scale: Scale::Linear,
+        },
+        Domain::Number {
+            low: 1e-6,
+            high: 10.0,
+            scale: Scale::Logarithmic,
+        },
+        Domain::Integer {
+            low: 16,
+            high: 65_536,
+            scale: Scale::Logarithmic,
+        },
         Domain::Choice(vec!["lru".into(), "lfu".into(), "arc".into()]),
         Domain::Flag,
     ];

@@ -35,15 +35,24 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(search: &Search, settings: &Settings, proposal: Option<(Proposal, Option<Outcome>)>) -> Self {
+    pub(crate) fn new(
+        search: &Search,
+        settings: &Settings,
+        proposal: Option<(Proposal, Option<Outcome>)>,
+    ) -> Self {
         let entries = search.entries();
         let samples = || entries.iter().flat_map(|it| &it.samples);
         let score = |n: usize| entries.get(n).and_then(|it| it.fitness().score());
-        let (proposal, outcome) = proposal.map_or((None, None), |(proposal, outcome)| (Some(proposal), outcome));
+        let (proposal, outcome) = proposal.map_or((None, None), |(proposal, outcome)| {
+            (Some(proposal), outcome)
+        });
         Self {
             seed: settings.seed,
             evaluations: search.evaluations(),
-            invalid: entries.iter().filter(|it| it.samples.iter().any(|it| it.score.is_none())).count(),
+            invalid: entries
+                .iter()
+                .filter(|it| it.samples.iter().any(|it| it.score.is_none()))
+                .count(),
             initial: score(0),
             best: score(search.best()),
             best_candidate: search.best(),

@@ -30,8 +30,12 @@ pub struct Run<J, E> {
 #[non_exhaustive]
 pub enum Progress {
     /// A candidate was evaluated.
-    Evaluated { n: usize },
-    Stopped { why: String },
+    Evaluated {
+        n: usize,
+    },
+    Stopped {
+        why: String,
+    },
 }
 
 impl<J: Journal, E: Evaluator> Run<J, E> {
@@ -89,7 +93,9 @@ impl<J: Journal, E: Evaluator> Run<J, E> {
 
     async fn evaluate(&mut self, n: usize) -> Result<Sample, Error> {
         if self.search.is_poisonous(n) {
-            return Ok(Sample::invalid("its evaluation was begun three times and never ended"));
+            return Ok(Sample::invalid(
+                "its evaluation was begun three times and never ended",
+            ));
         }
         let Some(content) = self.search.content(n) else {
             return Ok(Sample::invalid("its parent is not known"));
@@ -98,7 +104,10 @@ impl<J: Journal, E: Evaluator> Run<J, E> {
         let taken = entry.map_or(0, |it| it.samples.len());
         // Other draws than the search's for what is shown beside it.
         let part = entry.map_or(0, |it| u64::from(it.purpose == Purpose::Random));
-        let mut random = Random::at(self.seed.wrapping_add(part << 60), (n as u64) << 16 | taken as u64);
+        let mut random = Random::at(
+            self.seed.wrapping_add(part << 60),
+            (n as u64) << 16 | taken as u64,
+        );
         self.evaluator.ready().await?;
         self.record(&Event::Began { n })?;
         let asked = Asked {

@@ -130,11 +130,22 @@ mod tests {
 
     #[test]
     fn invalid_is_never_better_than_valid_and_a_stage_counts_more_than_a_score() {
-        let valid = |stage, score| Sample { stage, score: Some(score), ..Sample::default() }.fitness();
+        let valid = |stage, score| {
+            Sample {
+                stage,
+                score: Some(score),
+                ..Sample::default()
+            }
+            .fitness()
+        };
         assert!(valid(0, -1e300).is_above(Sample::invalid("no").fitness()));
         assert!(valid(1, 0.1).is_above(valid(0, 0.9)));
         for broken in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let sample = Sample { score: Some(broken), ..Sample::default() }.bounded();
+            let sample = Sample {
+                score: Some(broken),
+                ..Sample::default()
+            }
+            .bounded();
             assert_eq!(sample.fitness(), Fitness::Invalid);
         }
     }

@@ -196,9 +196,16 @@ impl Search {
 
     /// The best that candidates at random reached; None before any was valid.
     pub fn best_at_random(&self) -> Option<f64> {
-        let random = self.entries.iter().filter(|it| it.purpose == Purpose::Random);
-        let fitness = random.map(Entry::fitness).chain(self.entries.first().map(Entry::fitness));
-        fitness.max_by(|a, b| a.compare(*b)).and_then(Fitness::score)
+        let random = self
+            .entries
+            .iter()
+            .filter(|it| it.purpose == Purpose::Random);
+        let fitness = random
+            .map(Entry::fitness)
+            .chain(self.entries.first().map(Entry::fitness));
+        fitness
+            .max_by(|a, b| a.compare(*b))
+            .and_then(Fitness::score)
     }
 
     /// The content of a candidate, made from the edits on the way to it.
@@ -209,12 +216,19 @@ impl Search {
             way.push(&self.entries.get(at)?.edit);
             at = parent;
         }
-        way.into_iter().rev().try_fold(self.component.content(), |content, edit| content.edited(edit))
+        way.into_iter()
+            .rev()
+            .try_fold(self.component.content(), |content, edit| {
+                content.edited(edit)
+            })
     }
 
     /// Checks an edit that comes from outside, and returns the hash of its candidate.
     pub fn check(&self, parent: usize, edit: &Edit) -> Result<String, Unfit> {
-        let content = self.content(parent).and_then(|it| it.edited(edit)).ok_or(Unfit::Outside)?;
+        let content = self
+            .content(parent)
+            .and_then(|it| it.edited(edit))
+            .ok_or(Unfit::Outside)?;
         check(&self.component, &content, self.faults)
     }
 
@@ -248,7 +262,10 @@ impl Search {
                     return Next::Evaluate(challenger);
                 }
                 let event = self.propose();
-                event.map_or_else(|| self.next_at_random("no further candidate is left"), Next::Propose)
+                event.map_or_else(
+                    || self.next_at_random("no further candidate is left"),
+                    Next::Propose,
+                )
             }
             Some(why) => self.next_at_random(&why),
         }
@@ -257,7 +274,9 @@ impl Search {
     fn next_at_random(&mut self, why: &str) -> Next {
         // No more than the search itself used: the comparison is of equal budgets.
         let most = self.settings.random.min(self.evaluations[0]);
-        if self.evaluations[1] < most && let Some(event) = self.propose_at_random() {
+        if self.evaluations[1] < most
+            && let Some(event) = self.propose_at_random()
+        {
             return Next::Propose(event);
         }
         Next::Stop(why.to_owned())
@@ -265,7 +284,10 @@ impl Search {
 
     fn ended(&self) -> Option<String> {
         if self.evaluations[0] >= self.settings.budget {
-            return Some(format!("the budget of {} evaluations is used", self.settings.budget));
+            return Some(format!(
+                "the budget of {} evaluations is used",
+                self.settings.budget
+            ));
         }
         let best = self.entries.get(self.best)?.fitness();
         if let Some(target) = self.settings.target
@@ -281,29 +303,43 @@ impl Search {
     fn challenger(&self) -> Option<usize> {
         let n = self.entries.len().checked_sub(1).filter(|it| *it > 0)?;
         let last = self.entries.get(n)?;
-        let searched = last.purpose == Purpose::Search && self.is_noisy && last.samples.len() < SAMPLES;
-        let promising = !self.entries.get(self.current)?.fitness().is_above(last.fitness());
-        (searched && promising && last.fitness() != Fitness::Invalid && n != self.current).then_some(n)
+        let searched =
+            last.purpose == Purpose::Search && self.is_noisy && last.samples.len() < SAMPLES;
+        let promising = !self
+            .entries
+            .get(self.current)?
+            .fitness()
+            .is_above(last.fitness());
+        (searched && promising && last.fitness() != Fitness::Invalid && n != self.current)
+            .then_some(n)
     }
 
     /// Folds a recorded event.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Started { hash, .. } => self.enter(
-                Entry {
-                    parent: None,
-                    operator: Operator::Initial,
-                    purpose: Purpose::Search,
-                    edit: Edit::default(),
-                    hash: hash.clone(),
-                    samples: Vec::new(),
-                    by: None,
-                    touched: Vec::new(),
-                    cursor: 0,
-                    begun: 0,
-                },
-            ),
-            Event::Proposed { parent, purpose, operator, edit, hash, cursor, touched, by, .. } => {
+            Event::Started { hash, .. } => self.enter(Entry {
+                parent: None,
+                operator: Operator::Initial,
+                purpose: Purpose::Search,
+                edit: Edit::default(),
+                hash: hash.clone(),
+                samples: Vec::new(),
+                by: None,
+                touched: Vec::new(),
+                cursor: 0,
+                begun: 0,
+            }),
+            Event::Proposed {
+                parent,
+                purpose,
+                operator,
+                edit,
+                hash,
+                cursor,
+                touched,
+                by,
+                ..
+            } => {
                 match operator {
                     Operator::Edit if *cursor > 0 => {
                         self.cursors.insert(*parent, *cursor);
@@ -338,7 +374,9 @@ impl Search {
 
     fn enter(&mut self, entry: Entry) {
         self.stopped = None;
-        self.by_hash.entry(entry.hash.clone()).or_insert(self.entries.len());
+        self.by_hash
+            .entry(entry.hash.clone())
+            .or_insert(self.entries.len());
         self.entries.push(entry);
     }
 
@@ -360,8 +398,14 @@ impl Search {
             return;
         }
         if n == 0 {
-            let scores = self.entries.first().map(|it| it.samples.as_slice()).unwrap_or_default();
-            self.is_noisy = scores.windows(2).any(|it| matches!(it, [a, b] if a.score != b.score));
+            let scores = self
+                .entries
+                .first()
+                .map(|it| it.samples.as_slice())
+                .unwrap_or_default();
+            self.is_noisy = scores
+                .windows(2)
+                .any(|it| matches!(it, [a, b] if a.score != b.score));
             return;
         }
         self.since += 1;
@@ -369,9 +413,11 @@ impl Search {
     }
 
     fn judge(&mut self, n: usize, count: usize) {
-        let (Some(entry), Some(current), Some(best)) =
-            (self.entries.get(n), self.entries.get(self.current), self.entries.get(self.best))
-        else {
+        let (Some(entry), Some(current), Some(best)) = (
+            self.entries.get(n),
+            self.entries.get(self.current),
+            self.entries.get(self.best),
+        ) else {
             return;
         };
         let fitness = entry.fitness();
@@ -382,14 +428,24 @@ impl Search {
         if !enough && fitness.is_above(current.fitness()) {
             return;
         }
-        let (operator, touched, cursor, number) = (entry.operator, entry.touched.clone(), entry.cursor, fitness.number());
-        let equal = enough && !self.is_noisy && fitness == current.fitness() && fitness != Fitness::Invalid;
+        let (operator, touched, cursor, number) = (
+            entry.operator,
+            entry.touched.clone(),
+            entry.cursor,
+            fitness.number(),
+        );
+        let equal =
+            enough && !self.is_noisy && fitness == current.fitness() && fitness != Fitness::Invalid;
         self.bandit.tell(operator, is_best);
         self.learn(n, operator, &touched, cursor, is_best, number);
-        let may_walk = matches!(operator, Operator::Edit | Operator::Literal | Operator::Stride);
+        let may_walk = matches!(
+            operator,
+            Operator::Edit | Operator::Literal | Operator::Stride
+        );
         if is_best {
             (self.best, self.since, self.walked) = (n, 0, 0);
-            self.curve.extend(fitness.score().map(|it| (self.evaluations[0], it)));
+            self.curve
+                .extend(fitness.score().map(|it| (self.evaluations[0], it)));
         }
         if improved {
             self.current = n;
@@ -399,15 +455,29 @@ impl Search {
         }
     }
 
-    fn learn(&mut self, n: usize, operator: Operator, touched: &[usize], cursor: usize, improved: bool, number: f64) {
+    fn learn(
+        &mut self,
+        n: usize,
+        operator: Operator,
+        touched: &[usize],
+        cursor: usize,
+        improved: bool,
+        number: f64,
+    ) {
         match operator {
             Operator::Literal => {
-                let count = touched.iter().max().map_or(0, |it| it + 1).max(self.sizes.len());
+                let count = touched
+                    .iter()
+                    .max()
+                    .map_or(0, |it| it + 1)
+                    .max(self.sizes.len());
                 literal::learn(&mut self.sizes, count, touched, improved);
             }
             Operator::Choice if improved => self.settled.extend(touched),
             Operator::Vector => {
-                let Some(content) = self.content(n) else { return };
+                let Some(content) = self.content(n) else {
+                    return;
+                };
                 let point = vector::point(&self.component, &content);
                 if let Some(vectors) = &mut self.vectors {
                     let mut random = Random::at(self.settings.seed, propose::draw(n, cursor));

@@ -4,11 +4,18 @@ use super::*;
 use crate::source::Source;
 
 fn component(path: &str, text: &str) -> Arc<Component> {
-    Arc::new(Component::of_files("c", vec![Source::parse(path, text).unwrap()]))
+    Arc::new(Component::of_files(
+        "c",
+        vec![Source::parse(path, text).unwrap()],
+    ))
 }
 
 /// Runs a search against a function and returns its events.
-fn run(component: &Arc<Component>, settings: &Settings, score: impl Fn(&str, usize) -> Option<f64>) -> Vec<Event> {
+fn run(
+    component: &Arc<Component>,
+    settings: &Settings,
+    score: impl Fn(&str, usize) -> Option<f64>,
+) -> Vec<Event> {
     let mut search = Search::new(Arc::clone(component), settings.clone());
     let mut events = Vec::new();
     go_on(&mut search, &mut events, score);
@@ -20,11 +27,18 @@ fn go_on(search: &mut Search, events: &mut Vec<Event>, score: impl Fn(&str, usiz
         let event = match search.next() {
             Next::Propose(event) => event,
             Next::Evaluate(n) => {
-                let text = search.component().texts(&search.content(n).unwrap()).remove(0).1;
+                let text = search
+                    .component()
+                    .texts(&search.content(n).unwrap())
+                    .remove(0)
+                    .1;
                 let evaluated = search.evaluations() + search.random_evaluations();
                 Event::Ended {
                     n,
-                    sample: Sample { score: score(&text, evaluated), ..Sample::default() },
+                    sample: Sample {
+                        score: score(&text, evaluated),
+                        ..Sample::default()
+                    },
                 }
             }
             Next::Stop(why) => {
@@ -46,7 +60,10 @@ fn fold(component: &Arc<Component>, settings: &Settings, events: &[Event]) -> Se
 const TWO: &str = "a = 1.0\nb = -40\n";
 
 fn near(text: &str, _: usize) -> Option<f64> {
-    let numbers: Vec<f64> = text.lines().map(|it| it.rsplit("= ").next()?.trim().parse().ok()).collect::<Option<_>>()?;
+    let numbers: Vec<f64> = text
+        .lines()
+        .map(|it| it.rsplit("= ").next()?.trim().parse().ok())
+        .collect::<Option<_>>()?;
     let [a, b] = numbers[..] else { return None };
     Some(-((a + 2.5).powi(2) + (b - 7.0).powi(2) / 100.0))
 }
@@ -54,9 +71,16 @@ fn near(text: &str, _: usize) -> Option<f64> {
 #[test]
 fn every_beginning_of_a_run_goes_on_as_the_run_did() {
     let component = component("x.py", TWO);
-    let settings = Settings { random: 20, ..Settings::new(3, 60) };
+    let settings = Settings {
+        random: 20,
+        ..Settings::new(3, 60)
+    };
     let whole = run(&component, &settings, near);
-    assert_eq!(whole, run(&component, &settings, near), "the same seed, the same run");
+    assert_eq!(
+        whole,
+        run(&component, &settings, near),
+        "the same seed, the same run"
+    );
     for cut in (0..whole.len()).step_by(7) {
         let mut events = whole[..cut].to_vec();
         let mut search = fold(&component, &settings, &events);
@@ -64,7 +88,10 @@ fn every_beginning_of_a_run_goes_on_as_the_run_did() {
         assert_eq!(events, whole, "cut after {cut} events");
     }
     let search = fold(&component, &settings, &whole);
-    assert_eq!((search.evaluations(), search.random_evaluations()), (60, 20));
+    assert_eq!(
+        (search.evaluations(), search.random_evaluations()),
+        (60, 20)
+    );
     assert!(search.entries()[search.best()].fitness().score() > search.best_at_random());
 }
 
@@ -75,7 +102,13 @@ fn no_candidate_is_evaluated_twice_where_scores_have_no_noise() {
     let search = fold(&component, &settings, &run(&component, &settings, near));
     let hashes: HashSet<&str> = search.entries().iter().map(|it| &*it.hash).collect();
     assert_eq!(hashes.len(), search.entries().len());
-    assert!(search.entries().iter().skip(1).all(|it| it.samples.len() == 1));
+    assert!(
+        search
+            .entries()
+            .iter()
+            .skip(1)
+            .all(|it| it.samples.len() == 1)
+    );
 }
 
 #[test]
@@ -85,7 +118,9 @@ fn a_lucky_draw_does_not_take_the_place_of_the_best_one() {
     let mut replaced = 0;
     for seed in 0..20 {
         let settings = Settings::new(seed, 60);
-        let events = run(&component, &settings, |_, at| Some(noise(at + 1_000 * usize::try_from(seed).unwrap())));
+        let events = run(&component, &settings, |_, at| {
+            Some(noise(at + 1_000 * usize::try_from(seed).unwrap()))
+        });
         let search = fold(&component, &settings, &events);
         assert!(search.is_noisy());
         let best = &search.entries()[search.best()];
@@ -109,10 +144,16 @@ fn the_repair_that_a_greedy_step_passed_by_is_still_found() {
         Some(score)
     };
     for seed in 0..5 {
-        let settings = Settings { target: Some(2.0), ..Settings::new(seed, 600) };
+        let settings = Settings {
+            target: Some(2.0),
+            ..Settings::new(seed, 600)
+        };
         let events = run(&component, &settings, score);
         let search = fold(&component, &settings, &events);
-        assert!(search.entries()[search.best()].fitness().score() >= Some(2.0), "seed {seed}");
+        assert!(
+            search.entries()[search.best()].fitness().score() >= Some(2.0),
+            "seed {seed}"
+        );
     }
 }
 
@@ -120,6 +161,9 @@ fn the_repair_that_a_greedy_step_passed_by_is_still_found() {
 fn a_run_whose_initial_program_is_invalid_ends_at_once() {
     let component = component("x.py", TWO);
     let events = run(&component, &Settings::new(1, 50), |_, _| None);
-    assert!(matches!(events.last(), Some(Event::Stopped { why }) if why.contains("initial")), "{events:?}");
+    assert!(
+        matches!(events.last(), Some(Event::Stopped { why }) if why.contains("initial")),
+        "{events:?}"
+    );
     assert_eq!(events.len(), 3);
 }

@@ -17,7 +17,10 @@ fn only_the_inside_of_blocks_changes() {
 fn a_file_without_markers_is_one_block() {
     let source = Source::parse("x.py", "print('EVOLVE-BLOCK-START')\n").unwrap();
     assert_eq!(source.blocks.len(), 1);
-    assert_eq!(source.assemble(&source.blocks).0, "print('EVOLVE-BLOCK-START')\n");
+    assert_eq!(
+        source.assemble(&source.blocks).0,
+        "print('EVOLVE-BLOCK-START')\n"
+    );
 }
 
 #[test]

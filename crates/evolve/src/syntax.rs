@@ -99,7 +99,10 @@ impl Parsed {
         if !tree.root_node().has_error() {
             return 0;
         }
-        self.nodes().filter(|it| it.is_error() || it.is_missing()).count().max(1)
+        self.nodes()
+            .filter(|it| it.is_error() || it.is_missing())
+            .count()
+            .max(1)
     }
 
     /// All nodes in the order of the text.
@@ -158,7 +161,11 @@ pub(crate) fn fingerprint<'a>(files: impl Iterator<Item = &'a Parsed>, values: &
 
 /// The first 20 digits of a hash: enough for the candidates of a run, and short enough to be shown.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().take(10).map(|it| format!("{it:02x}")).collect()
+    bytes
+        .iter()
+        .take(10)
+        .map(|it| format!("{it:02x}"))
+        .collect()
 }
 
 struct Nodes<'a> {

@@ -42,14 +42,21 @@ impl Bench {
         let _ = std::fs::remove_dir_all(below);
         let folder = below.join(uuid::Uuid::new_v4().simple().to_string());
         std::fs::create_dir_all(&folder).map_err(Error::file("create", &folder))?;
-        let folder = folder.canonicalize().map_err(Error::file("open", &folder))?;
+        let folder = folder
+            .canonicalize()
+            .map_err(Error::file("open", &folder))?;
         let project = Project::open(&folder).map_err(|it| Error::Evaluator(it.to_string()))?;
         sandbox.bounds.grace = GRACE;
         sandbox.bounds.processes = PROCESSES;
         sandbox.bounds.file_bytes = FILE;
         sandbox.bounds.data_bytes = MEMORY;
         // One thread for each library: evaluations beside each other would disturb each other's times.
-        let single = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"];
+        let single = [
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS",
+            "NUMEXPR_NUM_THREADS",
+        ];
         let home = folder.display().to_string();
         let fixed = single.map(|it| (it, "1")).into_iter().chain([
             ("PYTHONDONTWRITEBYTECODE", "1"),
@@ -59,7 +66,9 @@ impl Bench {
         ]);
         for (name, value) in fixed {
             sandbox.environment.retain(|it| it.0 != name);
-            sandbox.environment.push((name.to_owned(), value.to_owned()));
+            sandbox
+                .environment
+                .push((name.to_owned(), value.to_owned()));
         }
         Ok(Self {
             shell: Shell::new(project.clone(), sandbox),
@@ -81,7 +90,9 @@ impl Bench {
         let path = self.folder.join(name);
         let found = std::fs::symlink_metadata(&path).ok()?;
         // No process of the command is left that could put a link here in between.
-        (found.is_file() && found.len() <= most).then(|| std::fs::read(path).ok()).flatten()
+        (found.is_file() && found.len() <= most)
+            .then(|| std::fs::read(path).ok())
+            .flatten()
     }
 
     /// Removes a file of the folder; a link and not where it leads.
@@ -91,13 +102,20 @@ impl Bench {
 
     /// Starts a command of these arguments, without network.
     pub(crate) async fn start(&self, arguments: &[String]) -> Result<RunningCommand, Error> {
-        let line = arguments.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ");
+        let line = arguments
+            .iter()
+            .map(|it| quoted(it))
+            .collect::<Vec<_>>()
+            .join(" ");
         self.start_line(&format!("exec {line}")).await
     }
 
     pub(crate) async fn start_line(&self, line: &str) -> Result<RunningCommand, Error> {
         let command = CommandLine::new(line);
-        self.shell.start(&command).await.map_err(|it| Error::Evaluator(it.to_string()))
+        self.shell
+            .start(&command)
+            .await
+            .map_err(|it| Error::Evaluator(it.to_string()))
     }
 
     /// Runs a command to its end, or until its time is over.
@@ -119,7 +137,10 @@ impl Bench {
         if output.late {
             running.stop().await;
         }
-        let ended = running.finish().await.map_err(|it| Error::Evaluator(it.to_string()))?;
+        let ended = running
+            .finish()
+            .await
+            .map_err(|it| Error::Evaluator(it.to_string()))?;
         output.ended = Some(ended);
         Ok(output)
     }

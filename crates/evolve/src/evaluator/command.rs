@@ -68,7 +68,12 @@ pub struct Commands {
 
 impl Commands {
     /// Works below a folder that is its own.
-    pub fn new(settings: CommandSettings, component: Arc<Component>, folder: impl Into<PathBuf>, sandbox: Sandbox) -> Self {
+    pub fn new(
+        settings: CommandSettings,
+        component: Arc<Component>,
+        folder: impl Into<PathBuf>,
+        sandbox: Sandbox,
+    ) -> Self {
         Self {
             settings,
             component,
@@ -81,7 +86,11 @@ impl Commands {
     fn copy(&self, name: &str) -> Result<Bench, Error> {
         let bench = Bench::open(&self.folder.join(name), self.sandbox.clone())?;
         let mut left = (BYTES, FILES);
-        copy(&self.settings.project, &bench.folder.join("project"), &mut left)?;
+        copy(
+            &self.settings.project,
+            &bench.folder.join("project"),
+            &mut left,
+        )?;
         Ok(bench)
     }
 
@@ -121,7 +130,10 @@ impl Commands {
             ("MONAS_RESULT_FD".to_owned(), "3".to_owned()),
             ("MONAS_SEED".to_owned(), asked.seed.to_string()),
         ];
-        let mut words: Vec<String> = command.iter().map(|it| it.replace("{seed}", &asked.seed.to_string())).collect();
+        let mut words: Vec<String> = command
+            .iter()
+            .map(|it| it.replace("{seed}", &asked.seed.to_string()))
+            .collect();
         for (parameter, value) in self.component.parameters.iter().zip(&asked.content.values) {
             match &parameter.place {
                 Place::Environment(name) => variables.push((name.clone(), parameter.text(value))),
@@ -135,24 +147,39 @@ impl Commands {
             line.push_str(&quoted(&format!("{name}={value}")));
             line.push(' ');
         }
-        line.push_str(&words.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" "));
+        line.push_str(
+            &words
+                .iter()
+                .map(|it| quoted(it))
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
         line.push_str(&format!(" 3>{}", quoted(&result)));
         line
     }
 
-    async fn score(&self, bench: &Bench, command: &[String], asked: &Asked<'_>) -> Result<Sample, Error> {
+    async fn score(
+        &self,
+        bench: &Bench,
+        command: &[String],
+        asked: &Asked<'_>,
+    ) -> Result<Sample, Error> {
         let began = Instant::now();
         self.place(bench, asked.content)?;
         bench.remove("result.json");
         for must in &self.settings.must {
-            let output = bench.run(&self.line(bench, must, asked), self.settings.time).await?;
+            let output = bench
+                .run(&self.line(bench, must, asked), self.settings.time)
+                .await?;
             if let Some(why) = failure(&output, self.settings.time) {
                 let mut sample = Sample::invalid(format!("{}: {why}", must.join(" ")));
                 sample.seconds = began.elapsed().as_secs_f64();
                 return Ok(sample);
             }
         }
-        let output = bench.run(&self.line(bench, command, asked), self.settings.time).await?;
+        let output = bench
+            .run(&self.line(bench, command, asked), self.settings.time)
+            .await?;
         let file = bench.read("result.json", 1 << 20).unwrap_or_default();
         let out = String::from_utf8_lossy(&output.out);
         // A runner of tests ends with a failure when one fails: its counts say more.
@@ -164,7 +191,14 @@ impl Commands {
         if sample.score.is_none() {
             let err = String::from_utf8_lossy(&output.err);
             let text = if err.trim().is_empty() { out } else { err };
-            let tail: String = text.chars().rev().take(4_096).collect::<Vec<_>>().into_iter().rev().collect();
+            let tail: String = text
+                .chars()
+                .rev()
+                .take(4_096)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .collect();
             sample.artifacts.insert("output".to_owned(), tail);
         }
         sample.seconds = began.elapsed().as_secs_f64();
@@ -207,7 +241,8 @@ fn copy(from: &Path, to: &Path, left: &mut (u64, usize)) -> Result<(), Error> {
             }
         } else if kind.is_file() {
             let size = entry.metadata().map_err(Error::file("read", &path))?.len();
-            let (Some(bytes), Some(files)) = (left.0.checked_sub(size), left.1.checked_sub(1)) else {
+            let (Some(bytes), Some(files)) = (left.0.checked_sub(size), left.1.checked_sub(1))
+            else {
                 return Err(Error::Folder {
                     path: from.to_owned(),
                     problem: "the project is larger than 200 MiB or 50,000 files, which is the most that is copied".to_owned(),

@@ -91,7 +91,13 @@ impl Python {
     }
 
     /// The command of the program, which is written anew: a candidate may have changed the one that is there.
-    fn arguments(&self, bench: &Bench, evaluator: &Path, token: &str, with: (&str, Value)) -> Result<Vec<String>, Error> {
+    fn arguments(
+        &self,
+        bench: &Bench,
+        evaluator: &Path,
+        token: &str,
+        with: (&str, Value),
+    ) -> Result<Vec<String>, Error> {
         let shim = bench.write("shim.py", SHIM)?;
         let mut told = json!({
             "evaluator": evaluator,
@@ -115,7 +121,9 @@ impl Python {
         if self.worker.is_none() {
             self.worker = Some(self.start().await?);
         }
-        self.worker.as_mut().ok_or_else(|| Error::Evaluator("it was not started".to_owned()))
+        self.worker
+            .as_mut()
+            .ok_or_else(|| Error::Evaluator("it was not started".to_owned()))
     }
 
     async fn start(&mut self) -> Result<Worker, Error> {
@@ -133,7 +141,9 @@ impl Python {
                 self.settings.evaluator.display()
             )));
         }
-        let requests = pipe::OpenOptions::new().open_sender(&queue).map_err(Error::file("open", queue))?;
+        let requests = pipe::OpenOptions::new()
+            .open_sender(&queue)
+            .map_err(Error::file("open", queue))?;
         Ok(Worker {
             lines,
             requests,
@@ -144,8 +154,12 @@ impl Python {
     /// Writes the program of a candidate where the evaluator reads it.
     fn place(&self, bench: &Bench, asked: &Asked<'_>) -> Result<PathBuf, Error> {
         let texts = self.component.texts(asked.content);
-        let (path, text) = texts.first().ok_or_else(|| Error::Evaluator("the component has no file".to_owned()))?;
-        let ending = Path::new(path).extension().map(|it| format!(".{}", it.display()));
+        let (path, text) = texts
+            .first()
+            .ok_or_else(|| Error::Evaluator("the component has no file".to_owned()))?;
+        let ending = Path::new(path)
+            .extension()
+            .map(|it| format!(".{}", it.display()));
         let name = format!("candidate-{}{}", asked.n, ending.unwrap_or_default());
         bench.write(&name, text)
     }
@@ -162,7 +176,12 @@ impl Python {
     async fn answer(&mut self, request: &Value) -> Result<Option<Sample>, Error> {
         let time = self.settings.time + LATE;
         let worker = self.worker().await?;
-        if worker.requests.write_all(format!("{request}\n").as_bytes()).await.is_err() {
+        if worker
+            .requests
+            .write_all(format!("{request}\n").as_bytes())
+            .await
+            .is_err()
+        {
             return Ok(None);
         }
         let token = worker.token.clone();
@@ -186,7 +205,11 @@ impl Python {
         let arguments = self.arguments(&bench, evaluator, &token, ("request", request.clone()))?;
         let mut lines = Lines::new(bench.start(&arguments).await?);
         let read = tokio::time::timeout(self.settings.time + IMPORT, lines.next()).await;
-        let sample = match read.ok().flatten().and_then(|it| reply(&it, &token, &request)) {
+        let sample = match read
+            .ok()
+            .flatten()
+            .and_then(|it| reply(&it, &token, &request))
+        {
             Some(sample) => sample,
             None => Sample::invalid(format!(
                 "the evaluator gave no result: {}",
@@ -221,7 +244,9 @@ impl Evaluator for Python {
                 }
                 // Nothing that a candidate left is in the way of the next process.
                 self.bench = Bench::open(&self.search, self.sandbox.clone())?;
-                Sample::invalid("it ended the process that evaluates, or could not be ended in time")
+                Sample::invalid(
+                    "it ended the process that evaluates, or could not be ended in time",
+                )
             }
         };
         if let Some(name) = program.file_name().and_then(|it| it.to_str()) {

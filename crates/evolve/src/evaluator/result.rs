@@ -30,10 +30,13 @@ pub(crate) fn read(reading: &Reading, file: &[u8], out: &str) -> Sample {
     match reading {
         Reading::Json => {
             let file = String::from_utf8_lossy(file);
-            let object = object(file.trim()).or_else(|| out.lines().rev().find_map(|it| object(it.trim())));
+            let object =
+                object(file.trim()).or_else(|| out.lines().rev().find_map(|it| object(it.trim())));
             match object {
                 Some(object) => of_object(&object),
-                None => Sample::invalid("it wrote no result: a JSON object with \"score\" is expected"),
+                None => {
+                    Sample::invalid("it wrote no result: a JSON object with \"score\" is expected")
+                }
             }
         }
         Reading::NumberAfter(text) => match number_after(out, text) {
@@ -43,7 +46,10 @@ pub(crate) fn read(reading: &Reading, file: &[u8], out: &str) -> Sample {
         Reading::Tests => match tests(out) {
             Some((passed, all)) if all > 0 => Sample {
                 score: Some(real(passed) / real(all)),
-                metrics: BTreeMap::from([("passed".to_owned(), real(passed)), ("tests".to_owned(), real(all))]),
+                metrics: BTreeMap::from([
+                    ("passed".to_owned(), real(passed)),
+                    ("tests".to_owned(), real(all)),
+                ]),
                 ..Sample::default()
             },
             Some(_) => Sample::invalid("it ran no test"),
@@ -71,11 +77,18 @@ fn of_object(object: &Map<String, Value>) -> Sample {
     let number = |name: &str| object.get(name).and_then(Value::as_f64);
     let mut metrics = BTreeMap::new();
     if let Some(Value::Object(all)) = object.get("metrics") {
-        metrics.extend(all.iter().filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))));
+        metrics.extend(
+            all.iter()
+                .filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))),
+        );
     }
     let mut artifacts = BTreeMap::new();
     if let Some(Value::Object(all)) = object.get("artifacts") {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        };
         artifacts.extend(all.iter().map(|(name, value)| (name.clone(), text(value))));
     }
     let score = number("score").or_else(|| number("combined_score"));
@@ -108,20 +121,31 @@ fn tests(out: &str) -> Option<(usize, usize)> {
     for line in out.lines() {
         let line = line.trim();
         // Of each test binary of cargo a line; nextest and pytest have one at the end, JUnit an element.
-        let cargo = line.strip_prefix("test result:").and_then(|it| it.split_once(". ")).map(|it| it.1);
-        let summary = line.strip_prefix("Summary").and_then(|it| it.split_once("tests run:")).map(|it| it.1);
-        let pytest = line.strip_prefix('=').map(|it| it.trim_matches(['=', ' '])).filter(|it| it.contains(" in "));
+        let cargo = line
+            .strip_prefix("test result:")
+            .and_then(|it| it.split_once(". "))
+            .map(|it| it.1);
+        let summary = line
+            .strip_prefix("Summary")
+            .and_then(|it| it.split_once("tests run:"))
+            .map(|it| it.1);
+        let pytest = line
+            .strip_prefix('=')
+            .map(|it| it.trim_matches(['=', ' ']))
+            .filter(|it| it.contains(" in "));
         if let Some(counts) = cargo.or(summary).or(pytest) {
             let before = |word: &str| counted_before(counts, word);
             if before("passed").is_some() || before("failed").is_some() {
                 passed += before("passed").unwrap_or_default();
-                failed += before("failed").unwrap_or_default() + before("error").unwrap_or_default();
+                failed +=
+                    before("failed").unwrap_or_default() + before("error").unwrap_or_default();
                 found = true;
             }
         } else if line.starts_with("<testsuite ") {
             let attribute = |name: &str| attribute(line, name);
             let all = attribute("tests")?;
-            let bad = attribute("failures").unwrap_or_default() + attribute("errors").unwrap_or_default();
+            let bad =
+                attribute("failures").unwrap_or_default() + attribute("errors").unwrap_or_default();
             let skipped = attribute("skipped").unwrap_or_default();
             passed += all.saturating_sub(bad + skipped);
             failed += bad;

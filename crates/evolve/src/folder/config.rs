@@ -50,7 +50,10 @@ const COUNT: &[&str] = &[
 const IDLE: &[(&str, &str)] = &[
     ("llm", "no model is asked"),
     ("prompt", "no model is asked"),
-    ("database", "all candidates are kept and the best one is the parent of most"),
+    (
+        "database",
+        "all candidates are kept and the best one is the parent of most",
+    ),
     ("evaluator", "one candidate at a time, each in its process"),
     ("diff_based_evolution", "operators make edits"),
     ("diff_pattern", "operators make edits"),
@@ -58,7 +61,10 @@ const IDLE: &[(&str, &str)] = &[
     ("enforce_evolve_blocks", "blocks are always enforced"),
     ("evolution_trace", "every run has its record"),
     ("early_stopping_metric", "the combined score counts"),
-    ("convergence_threshold", "early_stopping_patience counts alone"),
+    (
+        "convergence_threshold",
+        "early_stopping_patience counts alone",
+    ),
     ("log_level", "the terminal shows progress"),
     ("log_dir", "no log is written into the folder"),
     ("language", "the name of the program says it"),
@@ -107,14 +113,20 @@ impl FolderConfig {
         let whole = |at: &str| -> Result<Option<u64>, String> {
             match find(&value, at) {
                 None | Some(Value::Null) => Ok(None),
-                Some(it) => it.as_u64().map(Some).ok_or_else(|| format!("{at} is no whole number from 0 on")),
+                Some(it) => it
+                    .as_u64()
+                    .map(Some)
+                    .ok_or_else(|| format!("{at} is no whole number from 0 on")),
             }
         };
         let count = |at: &str| whole(at).map(|it| it.and_then(|it| usize::try_from(it).ok()));
         let number = |at: &str| -> Result<Option<f64>, String> {
             match find(&value, at) {
                 None | Some(Value::Null) => Ok(None),
-                Some(it) => it.as_f64().map(Some).ok_or_else(|| format!("{at} is no number")),
+                Some(it) => it
+                    .as_f64()
+                    .map(Some)
+                    .ok_or_else(|| format!("{at} is no number")),
             }
         };
         config.iterations = count("max_iterations")?;
@@ -125,19 +137,27 @@ impl FolderConfig {
         config.target = number("target_score")?;
         if let Some(time) = number("evaluator.timeout")? {
             if !(time > 0.0 && time <= MOST_TIME) {
-                return Err(format!("evaluator.timeout is {time}, and must be above 0 and at most one day"));
+                return Err(format!(
+                    "evaluator.timeout is {time}, and must be above 0 and at most one day"
+                ));
             }
             config.time = Duration::from_secs_f64(time);
         }
         if let Some(cascade) = find(&value, "evaluator.cascade_evaluation") {
-            config.cascade = cascade.as_bool().ok_or("evaluator.cascade_evaluation is neither true nor false")?;
+            config.cascade = cascade
+                .as_bool()
+                .ok_or("evaluator.cascade_evaluation is neither true nor false")?;
         }
         if let Some(Value::Sequence(all)) = find(&value, "evaluator.cascade_thresholds") {
             let all: Option<Vec<f64>> = all.iter().map(Value::as_f64).collect();
-            config.thresholds = all.ok_or("evaluator.cascade_thresholds has something else than numbers")?;
+            config.thresholds =
+                all.ok_or("evaluator.cascade_thresholds has something else than numbers")?;
         }
         if let Some(Value::Sequence(all)) = find(&value, "database.feature_dimensions") {
-            config.dimensions = all.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect();
+            config.dimensions = all
+                .iter()
+                .filter_map(|it| it.as_str().map(str::to_owned))
+                .collect();
         }
         config.notes = notes(&value);
         Ok(config)
@@ -158,13 +178,17 @@ fn notes(value: &Value) -> Vec<String> {
         let Some(key) = key.as_str() else { continue };
         let idle = IDLE.iter().find(|it| it.0 == key).map(|it| it.1);
         let prefix = format!("{key}.");
-        let counted = COUNT.iter().filter_map(|it| it.strip_prefix(prefix.as_str()));
+        let counted = COUNT
+            .iter()
+            .filter_map(|it| it.strip_prefix(prefix.as_str()));
         let counted: Vec<&str> = counted.collect();
         match idle {
             Some(why) if counted.is_empty() => notes.push(format!("{key}: no effect here ({why})")),
             Some(why) => {
                 let inner = inner.as_mapping().into_iter().flat_map(|it| it.keys());
-                let idle = inner.filter_map(Value::as_str).filter(|it| !counted.contains(it));
+                let idle = inner
+                    .filter_map(Value::as_str)
+                    .filter(|it| !counted.contains(it));
                 notes.extend(idle.map(|it| format!("{key}.{it}: no effect here ({why})")));
             }
             None if COUNT.contains(&key) => {}

@@ -15,8 +15,16 @@ use crate::search::{Entry, Search};
 const MOST: usize = 2_000;
 
 /// Writes the best program and a checkpoint of this moment.
-pub(super) fn write(search: &Search, output: &Path, program: &Path, began: SystemTime) -> Result<(), Error> {
-    let ending = program.extension().map(|it| format!(".{}", it.display())).unwrap_or_default();
+pub(super) fn write(
+    search: &Search,
+    output: &Path,
+    program: &Path,
+    began: SystemTime,
+) -> Result<(), Error> {
+    let ending = program
+        .extension()
+        .map(|it| format!(".{}", it.display()))
+        .unwrap_or_default();
     let best = search.best();
     let at = seconds(SystemTime::now());
     let info = info(search, best, began, at);
@@ -27,7 +35,9 @@ pub(super) fn write(search: &Search, output: &Path, program: &Path, began: Syste
     replace(&folder.join(format!("best_program{ending}")), &text)?;
     replace(&folder.join("best_program_info.json"), &pretty(&info))?;
 
-    let checkpoint = output.join("checkpoints").join(format!("checkpoint_{}", search.evaluations()));
+    let checkpoint = output
+        .join("checkpoints")
+        .join(format!("checkpoint_{}", search.evaluations()));
     let programs = checkpoint.join("programs");
     fs::create_dir_all(&programs).map_err(Error::file("create", &programs))?;
     let shown = shown(search);
@@ -59,7 +69,11 @@ pub(super) fn write(search: &Search, output: &Path, program: &Path, began: Syste
 /// The candidates of a checkpoint in their order: all that were evaluated, or of too many the best, with their ancestors.
 fn shown(search: &Search) -> Vec<usize> {
     let entries = search.entries();
-    let searched = |n: &usize| entries.get(*n).is_some_and(|it| it.purpose == Purpose::Search && !it.samples.is_empty());
+    let searched = |n: &usize| {
+        entries
+            .get(*n)
+            .is_some_and(|it| it.purpose == Purpose::Search && !it.samples.is_empty())
+    };
     let mut all: Vec<usize> = (0..entries.len()).filter(searched).collect();
     if all.len() > MOST {
         let fitness = |n: &usize| entries.get(*n).map_or(f64::MIN, |it| it.fitness().number());
@@ -77,13 +91,19 @@ fn shown(search: &Search) -> Vec<usize> {
 }
 
 fn id(search: &Search, n: usize) -> String {
-    let hash = search.entries().get(n).map(|it| it.hash.as_str()).unwrap_or_default();
+    let hash = search
+        .entries()
+        .get(n)
+        .map(|it| it.hash.as_str())
+        .unwrap_or_default();
     format!("{n}-{hash}")
 }
 
 fn text(search: &Search, n: usize) -> String {
     let content = search.content(n);
-    let texts = content.map(|it| search.component().texts(&it)).unwrap_or_default();
+    let texts = content
+        .map(|it| search.component().texts(&it))
+        .unwrap_or_default();
     texts.into_iter().next().map(|it| it.1).unwrap_or_default()
 }
 
@@ -102,9 +122,16 @@ fn metrics(entry: &Entry) -> Value {
     let last = entry.samples.last();
     let mut metrics: serde_json::Map<String, Value> = last
         .into_iter()
-        .flat_map(|it| it.metrics.iter().map(|(name, value)| (name.clone(), json!(value))))
+        .flat_map(|it| {
+            it.metrics
+                .iter()
+                .map(|(name, value)| (name.clone(), json!(value)))
+        })
         .collect();
-    metrics.insert("combined_score".to_owned(), json!(entry.fitness().score().unwrap_or(0.0)));
+    metrics.insert(
+        "combined_score".to_owned(),
+        json!(entry.fitness().score().unwrap_or(0.0)),
+    );
     Value::Object(metrics)
 }
 
@@ -126,7 +153,10 @@ fn info(search: &Search, n: usize, began: SystemTime, at: f64) -> Value {
 
 fn language(search: &Search) -> &'static str {
     let files = &search.component().files;
-    files.first().and_then(|it| it.language).map_or("text", |it| it.name())
+    files
+        .first()
+        .and_then(|it| it.language)
+        .map_or("text", |it| it.name())
 }
 
 /// A candidate in the form of a checkpoint.

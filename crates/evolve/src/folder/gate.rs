@@ -78,7 +78,9 @@ impl Proposal {
     /// The change as a unified diff.
     pub fn diff(&self, name: &str) -> String {
         let diff = TextDiff::from_lines(self.before.as_str(), self.after.as_str());
-        diff.unified_diff().header(&format!("a/{name}"), &format!("b/{name}")).to_string()
+        diff.unified_diff()
+            .header(&format!("a/{name}"), &format!("b/{name}"))
+            .to_string()
     }
 }
 
@@ -117,7 +119,11 @@ impl FolderGate {
     }
 
     fn open(path: &Path, program: &Path, begin: Option<(&str, &str)>) -> Result<Self, Error> {
-        let opened = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let opened = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path);
         let mut file = opened.map_err(Error::file("open", path))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -125,9 +131,11 @@ impl FolderGate {
             Err(TryLockError::Error(source)) => return Err(Error::file("lock", path)(source)),
         }
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(Error::file("read", path))?;
+        file.read_to_string(&mut text)
+            .map_err(Error::file("read", path))?;
         let whole = text.rfind('\n').map_or(0, |it| it + 1);
-        file.set_len(whole as u64).map_err(Error::file("mend", path))?;
+        file.set_len(whole as u64)
+            .map_err(Error::file("mend", path))?;
         let mut gate = Self {
             path: path.to_owned(),
             file,
@@ -177,7 +185,10 @@ impl FolderGate {
         let unwritable = |it: serde_json::Error| Error::file("write", &self.path)(it.into());
         let mut text = serde_json::to_string(&line).map_err(unwritable)?;
         text.push('\n');
-        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        let written = self
+            .file
+            .write_all(text.as_bytes())
+            .and_then(|()| self.file.sync_data());
         written.map_err(Error::file("write", &self.path))?;
         self.fold(line);
         Ok(())
@@ -186,14 +197,23 @@ impl FolderGate {
     /// Asks the gate, and records what it decides.
     fn tell(&mut self, event: &Event) -> Result<Vec<Effect>, Error> {
         let limits = self.limits();
-        let step = self.gate.next(&limits, event).map_err(|it| Error::Refused(it.to_string()))?;
+        let step = self
+            .gate
+            .next(&limits, event)
+            .map_err(|it| Error::Refused(it.to_string()))?;
         self.record(Line::Changes(step.changes))?;
         Ok(step.effects)
     }
 
     fn limits(&self) -> Limits {
-        let before = self.proposals.last().map(|it| it.trial.baseline.iter().flatten());
-        let size = before.into_iter().flatten().fold(0.0_f64, |most, it| most.max(it.abs()));
+        let before = self
+            .proposals
+            .last()
+            .map(|it| it.trial.baseline.iter().flatten());
+        let size = before
+            .into_iter()
+            .flatten()
+            .fold(0.0_f64, |most, it| most.max(it.abs()));
         Limits {
             every: 1,
             canary: CANARY,
@@ -213,7 +233,10 @@ impl FolderGate {
 
     /// The proposal that waits for a person.
     pub fn waiting(&self) -> Option<&Proposal> {
-        let open = self.gate.open().filter(|it| it.stage == revise::Stage::Approval)?;
+        let open = self
+            .gate
+            .open()
+            .filter(|it| it.stage == revise::Stage::Approval)?;
         self.proposals.iter().find(|it| it.number == open.id.0)
     }
 
@@ -232,7 +255,9 @@ impl FolderGate {
     pub fn approve(&mut self, by: &str) -> Result<VersionNumber, Error> {
         let proposal = self.open_id()?;
         let now = read(&self.program)?;
-        let waiting = self.waiting().ok_or_else(|| Error::Refused(format!("{proposal} does not wait for a person")))?;
+        let waiting = self
+            .waiting()
+            .ok_or_else(|| Error::Refused(format!("{proposal} does not wait for a person")))?;
         if waiting.before != now {
             return Err(Error::Refused(format!(
                 "{} was changed since {proposal} was measured: run the search again",
@@ -270,7 +295,9 @@ impl FolderGate {
         };
         let to = match to {
             Some(number) => VersionNumber(number),
-            None => before().ok_or_else(|| Error::Refused("there is no version before".to_owned()))?,
+            None => {
+                before().ok_or_else(|| Error::Refused("there is no version before".to_owned()))?
+            }
         };
         let known = self.texts.get(&now.hash);
         if known.is_some_and(|known| read(&self.program).is_ok_and(|it| it != *known)) {
@@ -301,7 +328,11 @@ impl FolderGate {
             return Ok(());
         }
         let text = self.texts.get(&version.hash).cloned();
-        let before = self.gate.find(self.written).and_then(|it| self.texts.get(&it.hash)).cloned();
+        let before = self
+            .gate
+            .find(self.written)
+            .and_then(|it| self.texts.get(&it.hash))
+            .cloned();
         if let Some(text) = text {
             let now = read(&self.program)?;
             if now != text {
@@ -319,7 +350,8 @@ impl FolderGate {
     }
 
     fn replace(&self, text: &str) -> Result<(), Error> {
-        let failed = |it: tools::Error| Error::Refused(format!("write {}: {it}", self.program.display()));
+        let failed =
+            |it: tools::Error| Error::Refused(format!("write {}: {it}", self.program.display()));
         let folder = self.program.parent().unwrap_or(Path::new("."));
         let project = Project::open(folder).map_err(failed)?;
         let path = ProjectPath::parse(&super::name(&self.program)).map_err(failed)?;
@@ -329,7 +361,8 @@ impl FolderGate {
 }
 
 fn place(folder: &Path, data: &Path) -> PathBuf {
-    data.join("evolve").join(format!("gate-{}.jsonl", super::component_id(folder)))
+    data.join("evolve")
+        .join(format!("gate-{}.jsonl", super::component_id(folder)))
 }
 
 /// Hands the best candidate of an ended run to the gate: it is measured anew against the program in force, in fresh sandboxes
@@ -341,7 +374,8 @@ pub(super) async fn propose<J: Journal, E: Evaluator>(
 ) -> Result<Option<(Proposal, Option<Outcome>)>, Error> {
     let search = run.search();
     let best = search.best();
-    let (Some(before), Some(after)) = (Candidate::of(search, 0), Candidate::of(search, best)) else {
+    let (Some(before), Some(after)) = (Candidate::of(search, 0), Candidate::of(search, best))
+    else {
         return Ok(None);
     };
     if best == 0 {
@@ -350,14 +384,25 @@ pub(super) async fn propose<J: Journal, E: Evaluator>(
     let (evaluations, at_random) = (search.evaluations(), search.best_at_random());
     let folder = program.parent().unwrap_or(Path::new("."));
     let all = data.parent().and_then(Path::parent).unwrap_or(data);
-    let mut gate = FolderGate::open(&place(folder, all), program, Some((&before.hash, &before.text)))?;
+    let mut gate = FolderGate::open(
+        &place(folder, all),
+        program,
+        Some((&before.hash, &before.text)),
+    )?;
     if let Some(known) = gate.known(&before, &after) {
         return Ok(Some(known));
     }
     gate.enter(&before, &after)?;
     let id = gate.open_id()?;
 
-    let trial = measure(run.evaluator(), &before.content, &after.content, id.0, false).await?;
+    let trial = measure(
+        run.evaluator(),
+        &before.content,
+        &after.content,
+        id.0,
+        false,
+    )
+    .await?;
     let mut proposal = Proposal {
         number: id.0,
         hash: after.hash.clone(),
@@ -377,10 +422,24 @@ pub(super) async fn propose<J: Journal, E: Evaluator>(
         proposal: id,
         verdict: trial.verdict,
     })?;
-    if effects.iter().any(|it| matches!(it, Effect::RunHeldOut { .. })) {
-        let asked = Asked { n: 0, content: &before.content, seed: 0 };
+    if effects
+        .iter()
+        .any(|it| matches!(it, Effect::RunHeldOut { .. }))
+    {
+        let asked = Asked {
+            n: 0,
+            content: &before.content,
+            seed: 0,
+        };
         proposal.has_held_out = run.evaluator().evaluate_held_out(asked).await?.is_some();
-        let held_out = measure(run.evaluator(), &before.content, &after.content, id.0, proposal.has_held_out).await?;
+        let held_out = measure(
+            run.evaluator(),
+            &before.content,
+            &after.content,
+            id.0,
+            proposal.has_held_out,
+        )
+        .await?;
         proposal.held_out = Some(held_out.clone());
         gate.record(Line::Proposal(Box::new(proposal.clone())))?;
         gate.tell(&Event::HeldOut {
@@ -422,7 +481,9 @@ impl FolderGate {
     fn known(&self, before: &Candidate, after: &Candidate) -> Option<(Proposal, Option<Outcome>)> {
         let same = |it: &&Proposal| it.hash == after.hash && it.before == before.text;
         let proposal = self.proposals.iter().rev().find(same)?;
-        let waits = self.waiting().is_some_and(|it| it.number == proposal.number);
+        let waits = self
+            .waiting()
+            .is_some_and(|it| it.number == proposal.number);
         let outcome = self.outcome(proposal.number);
         (waits || outcome.is_some()).then(|| (proposal.clone(), outcome))
     }
@@ -464,7 +525,10 @@ impl FolderGate {
 /// Evaluates the program that an approval has written, as it stands in its folder. Returns whether it did worse than the one
 /// before, which is then written again.
 pub async fn canary(options: &FolderOptions) -> Result<bool, Error> {
-    let folder = options.folder.canonicalize().map_err(Error::file("open", &options.folder))?;
+    let folder = options
+        .folder
+        .canonicalize()
+        .map_err(Error::file("open", &options.folder))?;
     let program = super::initial_program(&folder)?;
     let Some(mut gate) = FolderGate::find(&folder, &options.data)? else {
         return Ok(false);
@@ -474,14 +538,22 @@ pub async fn canary(options: &FolderOptions) -> Result<bool, Error> {
     let component = Arc::new(Component::of_files("canary", vec![source]));
     let content = component.content();
     let config = super::FolderConfig::read(&folder)?;
-    let work = options.data.join("evolve").join(format!("canary-{}", super::component_id(&folder)));
+    let work = options
+        .data
+        .join("evolve")
+        .join(format!("canary-{}", super::component_id(&folder)));
     let mut evaluator = super::evaluator_of(options, &config, &folder, &component, &work)?;
     let mut random = Random::at(0xCA7A, gate.gate.episodes());
     while gate.gate.canary().is_some() {
         let sample = fresh(&mut evaluator, &content, random.next() >> 33, false).await?;
         // An invalid version is as far below the one before as can be said.
-        let least = gate.proposals.last().and_then(|it| it.trial.baseline.iter().flatten().copied().reduce(f64::min));
-        let score = sample.score.unwrap_or_else(|| least.map_or(0.0, |it| it - it.abs().max(1.0)));
+        let least = gate
+            .proposals
+            .last()
+            .and_then(|it| it.trial.baseline.iter().flatten().copied().reduce(f64::min));
+        let score = sample
+            .score
+            .unwrap_or_else(|| least.map_or(0.0, |it| it - it.abs().max(1.0)));
         gate.scored(score)?;
     }
     Ok(gate.gate.version().hash != written)
@@ -503,7 +575,8 @@ async fn measure<E: Evaluator>(
         let two = fresh(evaluator, after, seed, held_out).await?;
         pairs.push((one, two));
         let same = |pair: &[(Sample, Sample)]| matches!(pair, [a, b] if a.0.score == b.0.score && a.1.score == b.1.score);
-        if pairs.len() == EQUAL && pairs.windows(2).all(same)
+        if pairs.len() == EQUAL
+            && pairs.windows(2).all(same)
             && let Some(last) = pairs.last().cloned()
         {
             // Scores without noise: more evaluations would only say the same.

@@ -38,7 +38,11 @@ pub(crate) fn slots(parent: Parent<'_>) -> Vec<Slot> {
             let text = file.words(node);
             let word = text.trim_matches(['"', '\'', '`']);
             let quotes = text.split(word).next().filter(|it| !it.is_empty());
-            let Some((list, quote)) = lists.iter().find(|it| it.iter().any(|it| it == word)).zip(quotes) else {
+            let Some((list, quote)) = lists
+                .iter()
+                .find(|it| it.iter().any(|it| it == word))
+                .zip(quotes)
+            else {
                 continue;
             };
             if is_in_list(&file.text, node.byte_range(), list) {
@@ -57,8 +61,14 @@ pub(crate) fn slots(parent: Parent<'_>) -> Vec<Slot> {
 
 /// Whether the text around a place is the list of options itself.
 fn is_in_list(text: &str, range: std::ops::Range<usize>, list: &[String]) -> bool {
-    let begin = text.get(..range.start).and_then(|it| it.rfind('\n')).map_or(0, |it| it + 1);
-    let end = text.get(range.end..).and_then(|it| it.find('\n')).map_or(text.len(), |it| range.end + it);
+    let begin = text
+        .get(..range.start)
+        .and_then(|it| it.rfind('\n'))
+        .map_or(0, |it| it + 1);
+    let end = text
+        .get(range.end..)
+        .and_then(|it| it.find('\n'))
+        .map_or(text.len(), |it| range.end + it);
     let line = text.get(begin..end).unwrap_or_default();
     list.iter().filter(|it| line.contains(it.as_str())).count() > 1
 }
@@ -93,7 +103,9 @@ pub(crate) fn neighbours(slots: &[Slot], settled: &[usize]) -> Vec<(usize, Edit)
     order.sort_by_key(|it| settled.contains(it));
     let mut found = Vec::new();
     for index in order {
-        let Some(slot) = slots.get(index) else { continue };
+        let Some(slot) = slots.get(index) else {
+            continue;
+        };
         for other in &slot.others {
             let changed = Replacement {
                 text: other.clone(),

@@ -12,22 +12,37 @@ use crate::random::Random;
 mod tests;
 
 /// Some of the numbers of another candidate that has as many: those that differ are taken or not, one by one.
-pub(crate) fn numbers(own: &[Literal], other: &[Literal], random: &mut Random) -> Option<(Edit, Vec<usize>)> {
+pub(crate) fn numbers(
+    own: &[Literal],
+    other: &[Literal],
+    random: &mut Random,
+) -> Option<(Edit, Vec<usize>)> {
     if own.len() != other.len() {
         return None;
     }
     let differs = |(index, (a, b)): (usize, (&Literal, &Literal))| {
         (a.place.text != b.place.text).then_some((index, b.value))
     };
-    let different: Vec<(usize, f64)> = own.iter().zip(other).enumerate().filter_map(differs).collect();
+    let different: Vec<(usize, f64)> = own
+        .iter()
+        .zip(other)
+        .enumerate()
+        .filter_map(differs)
+        .collect();
     if different.len() < 2 {
         return None;
     }
-    let taken: Vec<(usize, f64)> = different.iter().copied().filter(|_| random.chance(0.5)).collect();
+    let taken: Vec<(usize, f64)> = different
+        .iter()
+        .copied()
+        .filter(|_| random.chance(0.5))
+        .collect();
     if taken.len() == different.len() {
         return None;
     }
-    let replaced = taken.iter().filter_map(|(index, value)| own.get(*index)?.with(*value));
+    let replaced = taken
+        .iter()
+        .filter_map(|(index, value)| own.get(*index)?.with(*value));
     let edit = edit_of(replaced.collect())?;
     Some((edit, taken.into_iter().map(|it| it.0).collect()))
 }
@@ -42,7 +57,11 @@ pub(crate) fn lines(own: &[String], other: &[String], random: &mut Random) -> Op
             starts.push(starts.last().copied().unwrap_or_default() + line.len());
         }
         let others: Vec<&str> = b.split_inclusive('\n').collect();
-        for op in diff.ops().iter().filter(|it| !matches!(it, DiffOp::Equal { .. })) {
+        for op in diff
+            .ops()
+            .iter()
+            .filter(|it| !matches!(it, DiffOp::Equal { .. }))
+        {
             let (old, new) = (op.old_range(), op.new_range());
             places.push(Replacement {
                 block,

@@ -52,22 +52,41 @@ fn names(file: &Parsed) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for node in file.nodes() {
         let is_name = node.kind() == "identifier" && file.place(node.byte_range()).is_some();
-        let is_used = is_name && node.parent().is_none_or(|it| !is_declared(it, node));
+        let is_value = is_name && node.parent().is_none_or(|it| !is_function(it, node));
         let name = file.words(node);
-        if is_used && !names.iter().any(|it| it == name) {
+        if is_value && !names.iter().any(|it| it == name) {
             names.push(name.to_owned());
         }
     }
     names
 }
 
+/// Whether a name is that of a function, or of a module: no value.
+fn is_function(parent: Node<'_>, name: Node<'_>) -> bool {
+    let is = |field: &str| {
+        parent
+            .child_by_field_name(field)
+            .is_some_and(|it| it.id() == name.id())
+    };
+    let kind = parent.kind();
+    is("function")
+        || (is("name") && kind.contains("function"))
+        || kind.contains("import")
+        || kind.contains("package")
+}
+
 /// Whether a name is declared by its parent, or is what is called: others would not fit there.
 fn is_declared(parent: Node<'_>, name: Node<'_>) -> bool {
-    ["name", "function", "pattern", "parameters", "left"]
-        .iter()
-        .any(|field| parent.child_by_field_name(field).is_some_and(|it| it.id() == name.id()))
+    let is = |field: &str| {
+        parent
+            .child_by_field_name(field)
+            .is_some_and(|it| it.id() == name.id())
+    };
+    ["name", "pattern", "parameters", "left"]
+        .into_iter()
+        .any(is)
         || parent.kind().contains("parameter")
-        || parent.kind().contains("import")
+        || is_function(parent, name)
 }
 
 struct Edits<'a> {
@@ -126,7 +145,9 @@ impl<'a> Edits<'a> {
             let text = self.file.words(*statement);
             // A text that stands alone is a comment for people.
             let is_note = statement.child_count() == 1
-                && statement.child(0).is_some_and(|it| (self.tables.is_text)(it.kind()));
+                && statement
+                    .child(0)
+                    .is_some_and(|it| (self.tables.is_text)(it.kind()));
             if is_note {
                 continue;
             }
@@ -141,13 +162,19 @@ impl<'a> Edits<'a> {
             if let Some(next) = statements.get(index + 1) {
                 let range = statement.start_byte()..next.end_byte();
                 let between = self.file.text.get(statement.end_byte()..next.start_byte());
-                let swapped = format!("{}{}{text}", self.file.words(*next), between.unwrap_or_default());
+                let swapped = format!(
+                    "{}{}{text}",
+                    self.file.words(*next),
+                    between.unwrap_or_default()
+                );
                 let edit = replacement(self.first, self.file, range, swapped);
                 self.found.extend(edit.and_then(|it| edit_of(vec![it])));
             }
             self.add(*statement, format!("{text}{line}{text}"));
             // A loop or a branch without its head: its body alone.
-            if let Some(inner) = statement.child_by_field_name("body").or_else(|| statement.child_by_field_name("consequence"))
+            if let Some(inner) = statement
+                .child_by_field_name("body")
+                .or_else(|| statement.child_by_field_name("consequence"))
                 && !self.tables.nothing.is_empty()
             {
                 self.add(*statement, outdented(self.file.words(inner)));
@@ -171,7 +198,11 @@ impl<'a> Edits<'a> {
 
     /// The line break and the indentation before a statement.
     fn line_break(&self, statement: Node<'_>) -> String {
-        let before = self.file.text.get(..statement.start_byte()).unwrap_or_default();
+        let before = self
+            .file
+            .text
+            .get(..statement.start_byte())
+            .unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         match line.trim().is_empty() {
             true => format!("\n{line}"),
@@ -250,7 +281,13 @@ impl<'a> Edits<'a> {
             return;
         };
         let mut tried = vec![value];
-        for other in [value.saturating_add(1), value - 1, value.saturating_mul(2), value / 2, 0] {
+        for other in [
+            value.saturating_add(1),
+            value - 1,
+            value.saturating_mul(2),
+            value / 2,
+            0,
+        ] {
             if !tried.contains(&other) {
                 tried.push(other);
                 self.add(node, other.to_string());
@@ -273,7 +310,13 @@ impl<'a> Edits<'a> {
     /// A name in the place of another.
     fn name(&mut self, node: Node<'a>) {
         let own = self.file.words(node).to_owned();
-        let others: Vec<String> = self.names.iter().filter(|it| **it != own).take(OTHERS).cloned().collect();
+        let others: Vec<String> = self
+            .names
+            .iter()
+            .filter(|it| **it != own)
+            .take(OTHERS)
+            .cloned()
+            .collect();
         for other in others {
             self.add(node, other);
         }
@@ -286,7 +329,11 @@ fn outdented(text: &str) -> String {
     let first = lines.next().unwrap_or_default().to_owned();
     lines.fold(first, |mut text, line| {
         text.push('\n');
-        text.push_str(line.strip_prefix("    ").or_else(|| line.strip_prefix('\t')).unwrap_or(line));
+        text.push_str(
+            line.strip_prefix("    ")
+                .or_else(|| line.strip_prefix('\t'))
+                .unwrap_or(line),
+        );
         text
     })
 }

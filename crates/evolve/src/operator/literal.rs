@@ -72,7 +72,11 @@ fn literal(first: usize, file: &Parsed, range: std::ops::Range<usize>) -> Option
 /// Numbers of a text without a grammar: digits that are no part of a word.
 fn plain(file: &Parsed) -> impl Iterator<Item = std::ops::Range<usize>> {
     let bytes = file.text.as_bytes();
-    let is_word = |at: usize| bytes.get(at).is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_' || *it == b'.');
+    let is_word = |at: usize| {
+        bytes
+            .get(at)
+            .is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_' || *it == b'.')
+    };
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < bytes.len() {
@@ -121,7 +125,11 @@ fn rounded(value: f64) -> f64 {
 
 /// A step of one number, or of several, with the indices of those that moved. `sizes` are the sizes of steps that the run
 /// has learned, relative to the number.
-pub(crate) fn step(literals: &[Literal], sizes: &[f64], random: &mut Random) -> Option<(Edit, Vec<usize>)> {
+pub(crate) fn step(
+    literals: &[Literal],
+    sizes: &[f64],
+    random: &mut Random,
+) -> Option<(Edit, Vec<usize>)> {
     if literals.is_empty() {
         return None;
     }

@@ -63,11 +63,14 @@ impl Vectors {
         if size == 0 {
             return None;
         }
-        let is_mixed = component.parameters.iter().any(|it| it.domain.is_unordered());
+        let is_mixed = component
+            .parameters
+            .iter()
+            .any(|it| it.domain.options() > 0);
         let global = match size {
             _ if is_mixed => {
-                let unordered = component.parameters.iter().map(|it| it.domain.is_unordered());
-                Global::Parzen(Parzen::new(unordered.collect()))
+                let options = component.parameters.iter().map(|it| it.domain.options());
+                Global::Parzen(Parzen::new(options.collect()))
             }
             ..=ADAPTED => Global::Adaptation(Box::new(Adaptation::new(&begin))),
             _ => Global::Difference(Difference::new(size)),
@@ -131,16 +134,20 @@ impl Vectors {
 /// Where a candidate is in the unit cube.
 pub(crate) fn point(component: &Component, content: &Content) -> Point {
     let parameters = component.parameters.iter().zip(&content.values);
-    parameters.map(|(it, value)| it.domain.unit(value)).collect()
+    parameters
+        .map(|(it, value)| it.domain.unit(value))
+        .collect()
 }
 
 /// The edit from a candidate to a point.
 pub(crate) fn edit(component: &Component, content: &Content, point: &Point) -> Edit {
     let places = component.parameters.iter().zip(&content.values).zip(point);
-    let changed = places.enumerate().filter_map(|(index, ((parameter, old), place))| {
-        let value = parameter.domain.at(*place);
-        (value != *old).then_some((index, value))
-    });
+    let changed = places
+        .enumerate()
+        .filter_map(|(index, ((parameter, old), place))| {
+            let value = parameter.domain.at(*place);
+            (value != *old).then_some((index, value))
+        });
     Edit {
         replacements: Vec::new(),
         values: changed.collect(),

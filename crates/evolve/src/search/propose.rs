@@ -19,6 +19,9 @@ const KEPT: usize = 48;
 /// Neighbourhoods of options up to this size are searched first and to their end.
 const SMALL: usize = 128;
 
+/// After how many evaluations without a better candidate the search looks back more often.
+const STILL: usize = 40;
+
 /// How many of the best candidates give parts to others.
 const DONORS: usize = 12;
 
@@ -81,7 +84,13 @@ impl Search {
         (!self.by_hash.contains_key(&hash)).then_some(hash)
     }
 
-    fn found(&self, prepared: &Prepared, parent: usize, operator: Operator, edit: Edit) -> Option<Found> {
+    fn found(
+        &self,
+        prepared: &Prepared,
+        parent: usize,
+        operator: Operator,
+        edit: Edit,
+    ) -> Option<Found> {
         Some(Found {
             hash: self.fresh(prepared, &edit)?,
             parent,
@@ -117,7 +126,9 @@ impl Search {
         let current = self.current;
         let prepared = self.prepare(current)?;
         let options = choice::neighbours(&prepared.slots, &[]).len();
-        if options <= SMALL && let Some(found) = self.choose(current, &prepared) {
+        if options <= SMALL
+            && let Some(found) = self.choose(current, &prepared)
+        {
             return Some(found);
         }
         if let Some(found) = self.stride(n, current, &prepared) {
@@ -143,7 +154,12 @@ impl Search {
     fn operators(&self) -> Vec<Operator> {
         let mut operators = Vec::new();
         if !self.component.files.is_empty() {
-            let of_text = [Operator::Edit, Operator::Literal, Operator::Cross, Operator::Choice];
+            let of_text = [
+                Operator::Edit,
+                Operator::Literal,
+                Operator::Cross,
+                Operator::Choice,
+            ];
             operators.extend(of_text);
         }
         if self.vectors.is_some() {
@@ -171,21 +187,24 @@ impl Search {
         })
     }
 
-    /// The parent of a proposal: the best mostly, else an ancestor of it, of which the neighbourhood may hold what a greedy
-    /// step passed by.
+    /// The parent of a proposal: the best mostly, else one of its ancestors, of which the neighbourhood may hold what a greedy
+    /// step passed by. The longer nothing better was found, the more often.
     fn parent(&self, operator: Operator, random: &mut Random) -> usize {
         let share = match operator {
-            Operator::Edit => 0.12,
+            Operator::Edit if self.since > STILL => 0.5,
+            Operator::Edit => 0.15,
             _ => 0.06,
         };
-        let mut at = self.current;
-        while random.chance(share) {
-            match self.entries.get(at).and_then(|it| it.parent) {
-                Some(parent) => at = parent,
-                None => break,
-            }
+        if !random.chance(share) {
+            return self.current;
         }
-        at
+        let mut ancestors = vec![self.current];
+        let mut at = self.current;
+        while let Some(parent) = self.entries.get(at).and_then(|it| it.parent) {
+            ancestors.push(parent);
+            at = parent;
+        }
+        random.pick(&ancestors).copied().unwrap_or(self.current)
     }
 
     /// The next option: slots one after the other, the order of the options in each drawn by the seed.
@@ -247,7 +266,11 @@ impl Search {
         let fitness = |n: &usize| self.entries.get(*n).map(|it| it.fitness().number());
         let mut others: Vec<usize> = (0..self.entries.len()).filter(|it| *it != parent).collect();
         others.retain(|it| fitness(it).is_some_and(|it| it > f64::MIN));
-        others.sort_by(|a, b| fitness(b).unwrap_or(f64::MIN).total_cmp(&fitness(a).unwrap_or(f64::MIN)));
+        others.sort_by(|a, b| {
+            fitness(b)
+                .unwrap_or(f64::MIN)
+                .total_cmp(&fitness(a).unwrap_or(f64::MIN))
+        });
         others.truncate(DONORS);
         for _ in 0..8 {
             let other = *random.pick(&others)?;
@@ -278,7 +301,9 @@ impl Search {
             // Where values are few, most are soon known: then a place nearby, drawn wider and wider.
             if attempt > 0 {
                 let width = 0.02 * real(attempt);
-                point.iter_mut().for_each(|it| *it += width * random.normal());
+                point
+                    .iter_mut()
+                    .for_each(|it| *it += width * random.normal());
             }
             let edit = vector::edit(&self.component, &prepared.content, &point);
             let found = self.found(&prepared, parent, Operator::Vector, edit)?;
@@ -305,7 +330,10 @@ impl Search {
         if self.vectors.is_some() {
             let parameters = self.component.parameters.iter();
             let point = parameters.map(|_| random.unit()).collect();
-            return Some((Operator::Vector, vector::edit(&self.component, &prepared.content, &point)));
+            return Some((
+                Operator::Vector,
+                vector::edit(&self.component, &prepared.content, &point),
+            ));
         }
         let count = 1 + random.below(4);
         let slots = choice::neighbours(&prepared.slots, &[]);
@@ -318,7 +346,13 @@ impl Search {
                 let picked = (0..count).filter_map(|_| random.pick(&prepared.neighbours));
                 (Operator::Edit, picked.cloned().collect())
             }
-            _ => (Operator::Literal, literal::step(&prepared.literals, &[], random).map(|it| it.0).into_iter().collect()),
+            _ => (
+                Operator::Literal,
+                literal::step(&prepared.literals, &[], random)
+                    .map(|it| it.0)
+                    .into_iter()
+                    .collect(),
+            ),
         };
         let edit = edit_of(drawn.into_iter().flat_map(|it| it.replacements).collect())?;
         Some((operator, edit))

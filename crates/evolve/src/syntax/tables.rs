@@ -73,7 +73,12 @@ static PYTHON: Tables = Tables {
 
 static RUST: Tables = Tables {
     is_comment: |kind| matches!(kind, "line_comment" | "block_comment"),
-    is_text: |kind| matches!(kind, "string_literal" | "raw_string_literal" | "char_literal"),
+    is_text: |kind| {
+        matches!(
+            kind,
+            "string_literal" | "raw_string_literal" | "char_literal"
+        )
+    },
     is_integer: |kind| kind == "integer_literal",
     is_float: |kind| kind == "float_literal",
     is_signed: |kind| kind == "unary_expression",

@@ -35,7 +35,11 @@ mod program {
             program,
             arguments: vec!["sandbox".to_owned()],
         };
-        let mut sandbox = Sandbox::new(SandboxKind::detect(Some(&path)), helper, format!("{data}/scratch"));
+        let mut sandbox = Sandbox::new(
+            SandboxKind::detect(Some(&path)),
+            helper,
+            format!("{data}/scratch"),
+        );
         sandbox.environment.push(("PATH".to_owned(), path));
         let mut options = FolderOptions::new(folder, data, sandbox);
         options.budget = budget.parse().ok();
@@ -44,11 +48,14 @@ mod program {
         if let Ok(python) = std::env::var("MONAS_PYTHON") {
             options.python = python.into();
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
         let Ok(runtime) = runtime else {
             return ExitCode::FAILURE;
         };
-        let finished = runtime.block_on(async { FolderRun::open(&options)?.finish(|_, _| {}).await });
+        let finished =
+            runtime.block_on(async { FolderRun::open(&options)?.finish(|_, _| {}).await });
         print(match &finished {
             Ok(report) => serde_json::to_string(report).unwrap_or_default(),
             Err(error) => error.to_string(),
@@ -59,7 +66,10 @@ mod program {
         }
     }
 
-    #[expect(clippy::print_stdout, reason = "a program whose result is read by tests")]
+    #[expect(
+        clippy::print_stdout,
+        reason = "a program whose result is read by tests"
+    )]
     fn print(text: String) {
         println!("{text}");
     }

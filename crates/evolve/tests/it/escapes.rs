@@ -37,10 +37,13 @@ def score():
     let why = outcome(&place).await.unwrap_err();
     assert!(why.contains("time of 1 s was over"), "{why}");
     assert!(began.elapsed() < Duration::from_secs(15));
-    let left = fs::read_dir("/proc").unwrap().filter_map(Result::ok).filter(|it| {
-        let line = fs::read(it.path().join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains("77.125")
-    });
+    let left = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(Result::ok)
+        .filter(|it| {
+            let line = fs::read(it.path().join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains("77.125")
+        });
     assert_eq!(left.count(), 0);
 }
 
@@ -81,9 +84,18 @@ async fn a_result_that_is_no_number_is_invalid() {
     for (program, part) in [
         ("def score():\n    return float('nan')\n", "nan"),
         ("def score():\n    return float('inf')\n", "inf"),
-        ("import os\ndef score():\n    os._exit(0)\n", "without a result"),
-        ("import os, signal\ndef score():\n    os.kill(os.getppid(), signal.SIGKILL)\n    os.kill(os.getpid(), signal.SIGKILL)\n", "ended"),
-        ("import sys\ndef score():\n    print('{\"score\": 9}'); sys.exit(0)\n", "SystemExit"),
+        (
+            "import os\ndef score():\n    os._exit(0)\n",
+            "without a result",
+        ),
+        (
+            "import os, signal\ndef score():\n    os.kill(os.getppid(), signal.SIGKILL)\n    os.kill(os.getpid(), signal.SIGKILL)\n",
+            "ended",
+        ),
+        (
+            "import sys\ndef score():\n    print('{\"score\": 9}'); sys.exit(0)\n",
+            "SystemExit",
+        ),
     ] {
         let place = Place::with(program, EVALUATOR);
         let why = outcome(&place).await.unwrap_err();

@@ -11,13 +11,19 @@ fn program(place: &Place) -> String {
 }
 
 fn gate(place: &Place) -> FolderGate {
-    FolderGate::find(&place.folder, &place.data).unwrap().unwrap()
+    FolderGate::find(&place.folder, &place.data)
+        .unwrap()
+        .unwrap()
 }
 
 #[tokio::test]
 async fn what_a_person_approves_is_written_and_can_be_taken_back() {
     let place = Place::of("bowl");
-    assert!(FolderGate::find(&place.folder, &place.data).unwrap().is_none());
+    assert!(
+        FolderGate::find(&place.folder, &place.data)
+            .unwrap()
+            .is_none()
+    );
     let before = program(&place);
     let report = place.run(60, 1).await.unwrap();
     let proposal = report.proposal.unwrap();
@@ -25,7 +31,12 @@ async fn what_a_person_approves_is_written_and_can_be_taken_back() {
     {
         let mut gate = gate(&place);
         assert_eq!(gate.waiting().unwrap(), &proposal);
-        assert!(gate.waiting().unwrap().diff("a.py").contains("+    first ="));
+        assert!(
+            gate.waiting()
+                .unwrap()
+                .diff("a.py")
+                .contains("+    first =")
+        );
         gate.approve("ada").unwrap();
     }
     assert_eq!(program(&place), proposal.after);
@@ -74,12 +85,25 @@ def evaluate(path):
 ";
     // More than 40 is asked for by the evaluator at hand alone: in truth the answer grows with the question.
     let held_out = evaluator.replace("answer(3) - 3 - 40", "answer(900) - 900");
-    let place = Place::with("# EVOLVE-BLOCK-START\ndef answer(question):\n    return question + 1\n# EVOLVE-BLOCK-END\n", evaluator);
+    let place = Place::with(
+        "# EVOLVE-BLOCK-START\ndef answer(question):\n    return question + 1\n# EVOLVE-BLOCK-END\n",
+        evaluator,
+    );
     fs::write(place.folder.join("held_out.py"), held_out).unwrap();
     let report = place.run(60, 1).await.unwrap();
     assert!(report.best > report.initial);
     let proposal = report.proposal.unwrap();
     assert!(proposal.has_held_out);
-    assert!(matches!(report.outcome, Some(revise::Outcome::Failed { stage: revise::Stage::HeldOut, .. })), "{:?}", report.outcome);
+    assert!(
+        matches!(
+            report.outcome,
+            Some(revise::Outcome::Failed {
+                stage: revise::Stage::HeldOut,
+                ..
+            })
+        ),
+        "{:?}",
+        report.outcome
+    );
     assert!(gate(&place).waiting().is_none());
 }

@@ -24,7 +24,9 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn of(name: &str) -> Self {
         let place = Self::empty(name);
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/evolve").join(name);
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../conformance/evolve")
+            .join(name);
         for entry in fs::read_dir(from).unwrap() {
             let entry = entry.unwrap();
             if entry.file_type().unwrap().is_file() {
@@ -39,7 +41,11 @@ impl Place {
         let place = Self::empty("own");
         fs::write(place.folder.join("initial_program.py"), program).unwrap();
         fs::write(place.folder.join("evaluator.py"), evaluator).unwrap();
-        fs::write(place.folder.join("config.yaml"), "evaluator:\n  timeout: 1\n").unwrap();
+        fs::write(
+            place.folder.join("config.yaml"),
+            "evaluator:\n  timeout: 1\n",
+        )
+        .unwrap();
         place
     }
 
@@ -60,7 +66,11 @@ impl Place {
             program: PROGRAM.into(),
             arguments: vec!["sandbox".to_owned()],
         };
-        let mut sandbox = Sandbox::new(SandboxKind::detect(Some(&path)), helper, self.data.join("scratch"));
+        let mut sandbox = Sandbox::new(
+            SandboxKind::detect(Some(&path)),
+            helper,
+            self.data.join("scratch"),
+        );
         sandbox.environment.push(("PATH".to_owned(), path));
         let mut options = FolderOptions::new(&self.folder, &self.data, sandbox);
         options.budget = Some(budget);
@@ -84,7 +94,9 @@ impl Place {
 
 pub(crate) async fn finish(options: &FolderOptions) -> Result<Report, evolve::Error> {
     let mut run = FolderRun::open(options)?;
-    tokio::time::timeout(TIME, run.finish(|_, _| {})).await.expect("the run takes too long")
+    tokio::time::timeout(TIME, run.finish(|_, _| {}))
+        .await
+        .expect("the run takes too long")
 }
 
 fn list(root: &Path, folder: &Path, names: &mut Vec<String>) {

@@ -26,7 +26,9 @@ impl Adaptation {
         let count = begin.len();
         let size = generation(count);
         let parents = size / 2;
-        let mut weights: Vec<f64> = (1..=parents).map(|it| (real(parents) + 0.5).ln() - real(it).ln()).collect();
+        let mut weights: Vec<f64> = (1..=parents)
+            .map(|it| (real(parents) + 0.5).ln() - real(it).ln())
+            .collect();
         let sum: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|it| *it /= sum);
         Self {
@@ -53,7 +55,9 @@ impl Adaptation {
         let step = self.transformed(&self.draw(random));
         let moved = self.mean.iter().zip(step);
         // A point outside is mirrored: cut off at the sides, half of all points would lie on them.
-        moved.map(|(mean, step)| mirrored(mean + self.sigma * step)).collect()
+        moved
+            .map(|(mean, step)| mirrored(mean + self.sigma * step))
+            .collect()
     }
 
     /// Hears the fitness of the point that was asked for with this generator.
@@ -72,7 +76,9 @@ impl Adaptation {
         let effective = 1.0 / self.weights.iter().map(|it| it * it).sum::<f64>();
         let c_path = (effective + 2.0) / (n + effective + 5.0);
         let c_one = 2.0 / ((n + 1.3).powi(2) + effective);
-        let c_many = (2.0 * (effective - 2.0 + 1.0 / effective) / ((n + 2.0).powi(2) + effective)).min(1.0 - c_one).max(0.0);
+        let c_many = (2.0 * (effective - 2.0 + 1.0 / effective) / ((n + 2.0).powi(2) + effective))
+            .min(1.0 - c_one)
+            .max(0.0);
         let damping = 1.0 + c_path + 2.0 * (((effective - 1.0) / (n + 1.0)).sqrt() - 1.0).max(0.0);
         let expected = n.sqrt() * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n));
 
@@ -105,7 +111,8 @@ impl Adaptation {
         let keep = 1.0 - c_one / 2.0 - c_many / 2.0;
         let path = self.path.clone();
         for row in &mut self.matrix {
-            let along = |direction: &[f64]| -> f64 { row.iter().zip(direction).map(|(a, b)| a * b).sum() };
+            let along =
+                |direction: &[f64]| -> f64 { row.iter().zip(direction).map(|(a, b)| a * b).sum() };
             let on_path = along(&path);
             let on_best: Vec<f64> = best.iter().map(|(draw, _)| along(draw)).collect();
             row.iter_mut().for_each(|it| *it *= keep);

@@ -28,14 +28,26 @@ impl Difference {
             return (0..self.size).map(|_| random.unit()).collect();
         }
         let order = ranked(&self.members.iter().map(|it| it.1).collect::<Vec<_>>());
-        let best = order.get(random.below(self.most.div_ceil(10))).copied().unwrap_or_default();
-        let at = |index: usize| self.members.get(index).map(|it| it.0.as_slice()).unwrap_or_default();
+        let best = order
+            .get(random.below(self.most.div_ceil(10)))
+            .copied()
+            .unwrap_or_default();
+        let at = |index: usize| {
+            self.members
+                .get(index)
+                .map(|it| it.0.as_slice())
+                .unwrap_or_default()
+        };
         let (own, best) = (at(self.turn), at(best));
         let (one, two) = (at(random.below(self.most)), at(random.below(self.most)));
         let factor = 0.4 + 0.4 * random.unit();
         let always = random.below(self.size);
         let place = |index: usize| -> Option<f64> {
-            Some(own.get(index)? + factor * (best.get(index)? - own.get(index)?) + factor * (one.get(index)? - two.get(index)?))
+            Some(
+                own.get(index)?
+                    + factor * (best.get(index)? - own.get(index)?)
+                    + factor * (one.get(index)? - two.get(index)?),
+            )
         };
         (0..self.size)
             .map(|index| match index == always || random.chance(0.8) {

@@ -7,7 +7,8 @@ use crate::random::{Random, real};
 /// All points so far, and which parameters have no order.
 #[derive(Debug)]
 pub(crate) struct Parzen {
-    unordered: Vec<bool>,
+    /// How many options each parameter has; 0 for those with an order.
+    options: Vec<usize>,
     told: Vec<(Point, f64)>,
 }
 
@@ -22,16 +23,20 @@ const DRAWS: usize = 24;
 const SAME: f64 = 1e-6;
 
 impl Parzen {
-    pub(crate) fn new(unordered: Vec<bool>) -> Self {
+    pub(crate) fn new(options: Vec<usize>) -> Self {
         Self {
-            unordered,
+            options,
             told: Vec::new(),
         }
     }
 
     pub(crate) fn ask(&self, random: &mut Random) -> Point {
         if self.told.len() < FIRST {
-            return self.unordered.iter().map(|_| random.unit()).collect();
+            return self
+                .options
+                .iter()
+                .map(|it| anywhere(*it, random))
+                .collect();
         }
         let order = ranked(&self.told.iter().map(|it| it.1).collect::<Vec<_>>());
         let mut count = 2;
@@ -39,27 +44,39 @@ impl Parzen {
             count += 1;
         }
         let (good, bad) = order.split_at(count.min(order.len()));
-        let dimensions = self.unordered.iter().enumerate();
-        dimensions.map(|(index, unordered)| self.place(index, *unordered, good, bad, random)).collect()
+        let dimensions = self.options.iter().enumerate();
+        dimensions
+            .map(|(index, options)| self.place(index, *options, good, bad, random))
+            .collect()
     }
 
-    fn place(&self, index: usize, unordered: bool, good: &[usize], bad: &[usize], random: &mut Random) -> f64 {
+    fn place(
+        &self,
+        index: usize,
+        options: usize,
+        good: &[usize],
+        bad: &[usize],
+        random: &mut Random,
+    ) -> f64 {
         let at = |which: &[usize]| -> Vec<f64> {
             let points = which.iter().filter_map(|it| self.told.get(*it));
             points.filter_map(|it| it.0.get(index).copied()).collect()
         };
         let (good, bad) = (at(good), at(bad));
+        let unordered = options > 0;
         let width = (1.0 / real(good.len())).clamp(0.02, 0.3);
-        let mut best = (random.unit(), f64::MIN);
+        let mut best = (anywhere(options, random), f64::MIN);
         for _ in 0..DRAWS {
             let drawn = match random.pick(&good) {
                 Some(centre) if random.chance(0.9) => match unordered {
                     true => *centre,
                     false => (centre + width * random.normal()).clamp(0.0, 1.0),
                 },
-                _ => random.unit(),
+                _ => anywhere(options, random),
             };
-            let ratio = (density(drawn, &good, width, unordered) / density(drawn, &bad, width, unordered)).ln();
+            let ratio = (density(drawn, &good, width, unordered)
+                / density(drawn, &bad, width, unordered))
+            .ln();
             if ratio > best.1 {
                 best = (drawn, ratio);
             }
@@ -69,6 +86,14 @@ impl Parzen {
 
     pub(crate) fn tell(&mut self, point: &Point, fitness: f64) {
         self.told.push((point.clone(), fitness));
+    }
+}
+
+/// A place drawn evenly: with options the middle of one of them.
+fn anywhere(options: usize, random: &mut Random) -> f64 {
+    match options {
+        0 => random.unit(),
+        count => (real(random.below(count)) + 0.5) / real(count),
     }
 }
 
