@@ -6,6 +6,7 @@
 //! - `law`, `why`, `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
 //! - `board`: the boards that agents share
 //! - `backup` (also `restore`): all data in one file
+//! - `evolve`: searches for a better version of a program
 //! - `user`, `key`, `secret`: users, their API keys, and the secrets that agents use; `capability`: what callers lend to others; `entries` is
 //!   what they share; `token` (also `open`): tokens of the server itself
 //! - `login` (also `logout`): tokens of the issuer that a server trusts
@@ -36,6 +37,7 @@ pub(crate) mod client;
 pub(crate) mod completion;
 mod config;
 mod entries;
+pub(crate) mod evolve;
 pub(crate) mod key;
 pub(crate) mod law;
 pub(crate) mod login;
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     Secret(Box<secret::SecretCommand>),
     Law(Box<law::LawCommand>),
     Why(Box<why::WhyCommand>),
+    Evolve(Box<evolve::EvolveCommand>),
     Audit(Box<audit::AuditCommand>),
     /// `approvals` and `grant`.
     Approvals(Box<approvals::ApprovalsCommand>),
@@ -180,6 +183,11 @@ impl Command {
                 let config = configuration(matches, &environment)?;
                 let why = why::WhyCommand::read(matches, config, &environment)?;
                 Ok(Self::Why(Box::new(why)))
+            }
+            Some(("evolve", matches)) => {
+                let read = |it: &ArgMatches| configuration(it, &environment);
+                let asked = evolve::EvolveCommand::read(matches, read, &environment)?;
+                Ok(Self::Evolve(Box::new(asked)))
             }
             Some(("audit", matches)) => {
                 let config = configuration(matches, &environment)?;
@@ -310,6 +318,7 @@ fn definition() -> clap::Command {
         .subcommand(secret::definition(&settings))
         .subcommand(law::definition(&settings))
         .subcommand(why::definition(&settings))
+        .subcommand(evolve::definition(&settings))
         .subcommand(audit::definition(&settings))
         .subcommands(token::definitions(&settings))
         .subcommands(approvals::definitions(&settings))

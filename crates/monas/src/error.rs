@@ -56,6 +56,12 @@ pub enum Error {
     /// No certificate was made.
     #[error(transparent)]
     Certificates(#[from] tls::Failure),
+    /// A search did not run, or a proposal was not decided.
+    #[error(transparent)]
+    Evolve(#[from] evolve::Error),
+    /// Evaluators run in a sandbox alone, which only Linux has.
+    #[error("run an evaluator: this system has no sandbox for it; Linux has")]
+    NoSandbox,
     /// A manifest or a law cannot be read.
     #[error("read {}: {problem}", path.display())]
     Manifest { path: PathBuf, problem: String },

@@ -164,6 +164,7 @@ fn asking(command: &Command) -> Option<(Work<'_>, &Options)> {
         Command::Secret(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Law(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Audit(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Evolve(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Why(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Approvals(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Backup(it) => (Box::pin(it.perform(print)), &it.options.asking),

@@ -28,11 +28,10 @@ const NEEDED: &[&str] = &[
 #[cfg(target_os = "linux")]
 pub(crate) const HELPER: &str = "sandbox-exec";
 
-/// What runs commands in a project. `helper` is this program.
+/// What confines commands. `helper` is this program.
 #[cfg(target_os = "linux")]
-fn shell(project: Project, config: &Config, helper: &Path) -> ::tools::terminal::Shell {
+pub(crate) fn sandbox(config: &Config, helper: &Path) -> ::tools::sandbox::Sandbox {
     use ::tools::sandbox::{Helper, Sandbox, SandboxKind};
-    use ::tools::terminal::Shell;
 
     use crate::config::Data;
 
@@ -64,7 +63,7 @@ fn shell(project: Project, config: &Config, helper: &Path) -> ::tools::terminal:
     let variables = NEEDED.iter().filter(|it| **it != "TMPDIR");
     let variables = variables.filter_map(|it| Some(((*it).to_owned(), std::env::var(it).ok()?)));
     sandbox.environment = variables.collect();
-    Shell::new(project, sandbox)
+    sandbox
 }
 
 /// Adds the skill that runs commands in the project. `helper` is this program.
@@ -75,7 +74,7 @@ pub(crate) fn with_commands(
     config: &Config,
     helper: &Path,
 ) -> Result<Registry, Error> {
-    let shell = shell(project, config, helper);
+    let shell = ::tools::terminal::Shell::new(project, sandbox(config, helper));
     Ok(::tools::terminal::run_skill(skills, shell)?)
 }
 
