@@ -123,6 +123,7 @@ const PURE: [&str; 18] = [
     "crates/memory/src/space",
     "crates/memory/src/text",
     "crates/revise/src/",
+    "crates/watch/src/",
 ];
 
 fn is_pure(name: &str) -> bool {
