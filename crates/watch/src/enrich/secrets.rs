@@ -94,7 +94,7 @@ impl Secrets {
                 words.push(word.to_lowercase());
                 keywords.push(vec![number]);
             }
-            let lists = form.allowlist.into_iter().chain(form.allowlists);
+            let lists = form.allowlist.iter().chain(&form.allowlists);
             rules.push(Rule {
                 expression: expression(&form.id, &form.regex)?,
                 allowed: lists
@@ -113,7 +113,7 @@ impl Secrets {
             keywords,
             always,
             finder: finder.map_err(|error| Error::form("secrets", &error))?,
-            allowed: Allowed::read("allowlist", file.allowlist)?,
+            allowed: Allowed::read("allowlist", &file.allowlist)?,
         })
     }
 
@@ -198,7 +198,7 @@ impl Secrets {
 }
 
 impl Allowed {
-    fn read(id: &str, form: AllowForm) -> Result<Self, Error> {
+    fn read(id: &str, form: &AllowForm) -> Result<Self, Error> {
         let expressions = form.regexes.iter().map(|it| expression(id, it));
         Ok(Self {
             expressions: expressions.collect::<Result<_, _>>()?,

@@ -64,6 +64,7 @@ fn score(apart: bool) -> Score {
     score
 }
 
+#[expect(clippy::print_stdout, reason = "the figures are shown with --nocapture")]
 #[track_caller]
 fn check(score: &Score) {
     let (found, all) = score
