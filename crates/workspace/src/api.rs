@@ -48,6 +48,7 @@ pub mod terminals;
 pub mod terminals;
 mod time;
 pub mod users;
+pub mod watch;
 
 /// An error reply: its status and its body.
 #[derive(Debug)]

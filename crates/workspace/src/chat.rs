@@ -24,6 +24,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use skill::Registry;
 use store::Store;
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -47,6 +48,9 @@ mod window;
 
 pub use envelope::{Cursor, Envelope, MessageType, Metadata, Priority, Source};
 pub use sessions::TABLES;
+
+/// How many notices of the watchdog a slow follower may be behind.
+const ALERTS: usize = 256;
 
 /// What the chat needs of a server.
 #[derive(Clone)]
@@ -92,6 +96,8 @@ struct Inner {
     feeds: Feeds,
     changes: ChangeFeeds,
     sessions: Sessions,
+    /// Notices of the watchdog, for those who follow them.
+    alerts: broadcast::Sender<Arc<Value>>,
     /// The connections.
     sockets: TaskTracker,
     stopping: CancellationToken,
@@ -105,6 +111,7 @@ impl Chat {
             feeds: Feeds::default(),
             changes: ChangeFeeds::default(),
             sessions,
+            alerts: broadcast::channel(ALERTS).0,
             sockets: TaskTracker::new(),
             stopping: CancellationToken::new(),
         }))
@@ -175,6 +182,49 @@ impl Chat {
                 Err(Failure::new(StatusCode::CONFLICT, "no_chat", why))
             }
         }
+    }
+
+    /// Tells those who follow all alerts. Without followers it does nothing.
+    pub(crate) fn tell_alert(&self, notice: Value) {
+        let _ = self.0.alerts.send(Arc::new(notice));
+    }
+
+    /// Follows the notices of the watchdog from now on.
+    pub(crate) fn alerts(&self) -> broadcast::Receiver<Arc<Value>> {
+        self.0.alerts.subscribe()
+    }
+
+    /// Shows an alert of the watchdog to the windows that are open on a conversation. It is no part of the session's record.
+    pub(crate) async fn pass_alert(
+        &self,
+        agent: &str,
+        owner: &Owner,
+        payload: Value,
+        severe: bool,
+        task: Option<String>,
+    ) {
+        let Some(feed) = self.0.feeds.begun(agent).await else {
+            return;
+        };
+        let place = show::SessionAddress {
+            agent: agent.to_owned(),
+            session: owner.conversation.clone(),
+        };
+        // Each window puts in its own state and cursor: a cursor ahead of what a client has would make it miss messages.
+        let message = place.passing(show::Passing {
+            id: None,
+            kind: MessageType::WatchdogAlert,
+            payload,
+            state: agent::State::Idle,
+            priority: if severe {
+                Priority::High
+            } else {
+                Priority::Low
+            },
+            task,
+            cursor: Cursor::default(),
+        });
+        feed.pass(owner, &Arc::new(message));
     }
 
     /// Sends a command to an agent, in a session. What comes of it is told by the journal.

@@ -32,6 +32,7 @@ use crate::chat::Chat;
 use root::RootObject;
 use table::Table;
 
+mod alerts;
 mod chat;
 pub mod declarations;
 mod files;

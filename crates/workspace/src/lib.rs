@@ -11,6 +11,7 @@
 //! - [`ag_ui`]: `/ag-ui`, the same sessions as runs of the Agent User Interaction protocol
 //! - `changed`: files of projects that change, for those who follow them
 //! - [`door`]: `/workspace/capnweb`, the routes and the chat as objects of Cap'n Web
+//! - [`watchdog`]: what follows the journals and tells people of alerts
 //! - [`packed`]: MessagePack, for clients that ask for it
 
 pub mod ag_ui;
@@ -20,3 +21,4 @@ pub mod chat;
 pub mod code;
 pub mod door;
 pub mod packed;
+pub mod watchdog;

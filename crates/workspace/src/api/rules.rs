@@ -72,6 +72,11 @@ pub static RULES: &[RouteRule] = route_rules! {
     "GET" "/api/model": reads needs Operate;
     "PUT" "/api/model": changes needs Admin;
     "DELETE" "/api/model": changes needs Admin;
+    // Alerts are about the work of all callers.
+    "GET" "/api/watch/alerts": reads needs Operate;
+    "POST" "/api/watch/alerts/{id}": changes needs Operate;
+    "GET" "/api/watch/rules": reads needs Operate;
+    "POST" "/api/watch/rules/{id}": changes needs Operate;
     // Users, and the secrets that agents use.
     "GET" "/api/users": reads needs Admin;
     "POST" "/api/users": changes needs Admin;

@@ -43,6 +43,12 @@ impl Feeds {
         Ok(feed)
     }
 
+    /// The feed of an agent, if a window has asked for it.
+    pub(crate) async fn begun(&self, agent: &str) -> Option<Arc<Feed>> {
+        let feeds = self.0.lock().await;
+        feeds.get(agent).filter(|it| !it.is_over()).cloned()
+    }
+
     /// Ends all of them.
     pub(crate) async fn close(&self) {
         self.0.lock().await.clear();

@@ -165,7 +165,10 @@ impl Window {
                 // Closed: this window was too slow, or the feed has ended.
                 next = fed.recv() => match next {
                     None => return Some(()),
-                    Some(Fed::Passing(message)) => self.out.send((self.number, message)).await.ok()?,
+                    Some(Fed::Passing(message)) => {
+                        let message = self.placed(message);
+                        self.out.send((self.number, message)).await.ok()?;
+                    }
                     Some(Fed::Record(number, record)) => {
                         if number <= reading.last {
                             continue;
@@ -205,6 +208,19 @@ impl Window {
                 () = self.out.closed() => return None,
             }
         }
+    }
+
+    /// A message that is not recorded, with the state and the cursor of this window if it has none: a client may go on from
+    /// the cursor of any message.
+    fn placed(&self, message: Arc<Envelope>) -> Arc<Envelope> {
+        if message.metadata.cursor != Cursor::default() {
+            return message;
+        }
+        let standing = self.standing();
+        let mut placed = Envelope::clone(&message);
+        placed.metadata.cursor = standing.cursor;
+        placed.metadata.agent_state = standing.state;
+        Arc::new(placed)
     }
 
     /// Reads what is in the journal.

@@ -151,6 +151,8 @@ export interface Streams {
   ): Promise<ChatWindow>;
   followJournal(what: { agent?: string; after?: number }, on: (records: JournalRecord[]) => void): Promise<Subscription>;
   followQuestions(what: {}, on: (change: QuestionsChange) => void): Promise<Subscription>;
+  /** Notices of the watchdog: `type` is `watchdog_alert`, `watchdog_digest` or `missed`. */
+  followAlerts(what: {}, on: (notices: { type: string; payload: Fields }[]) => void): Promise<Subscription>;
   followFiles(what: { agent?: string }, on: (changes: FileChange[]) => void): Promise<Subscription>;
   followWire(what: { wire?: string; caller?: string }, on: (frames: WireFrame[]) => void): Promise<Subscription>;
   /** Events of A2A 1.0: an object with `task`, `message`, `statusUpdate` or `artifactUpdate`. */

@@ -21,7 +21,7 @@ use tower::ServiceExt as _;
 
 use super::follow::Follower;
 use super::table::Row;
-use super::{DoorCaller, Shared, chat, files, journal, questions, tasks, terminals, wire};
+use super::{DoorCaller, Shared, alerts, chat, files, journal, questions, tasks, terminals, wire};
 use crate::api::one_session::check_route;
 use crate::api::{Caller, Failure};
 
@@ -32,7 +32,7 @@ const MAX_STREAMS: usize = 64;
 const MAX_REPLY: usize = 32 << 20;
 
 /// The streams, and the routes with the same access rules.
-const STREAMS: [(Stream, &str, (&str, &str)); 10] = [
+const STREAMS: [(Stream, &str, (&str, &str)); 11] = [
     (Stream::SignedIn, "signedIn", ("GET", "/api/session")),
     (Stream::Chat, "followChat", ("GET", "/ws/chat")),
     (Stream::Journal, "followJournal", ("GET", "/api/journal")),
@@ -42,6 +42,7 @@ const STREAMS: [(Stream, &str, (&str, &str)); 10] = [
         ("GET", "/api/approvals"),
     ),
     (Stream::Files, "followFiles", ("GET", "/api/files/tree")),
+    (Stream::Alerts, "followAlerts", ("GET", "/api/watch/alerts")),
     (Stream::Wire, "followWire", ("GET", "/api/audit")),
     (Stream::Task, "followTask", ("GET", "/api/tasks/{id}")),
     (Stream::Terminals, "terminals", ("GET", "/api/terminals")),
@@ -64,6 +65,7 @@ enum Stream {
     Chat,
     Journal,
     Questions,
+    Alerts,
     Files,
     Wire,
     Task,
@@ -321,6 +323,7 @@ impl WorkspaceObject {
             Stream::Chat => chat::follow(self, &what, follower(callback)?).await,
             Stream::Journal => journal::follow(self, &what, follower(callback)?).await,
             Stream::Questions => questions::follow(self, follower(callback)?).await,
+            Stream::Alerts => Ok(alerts::follow(self, follower(callback)?)),
             Stream::Files => files::follow(self, &what, follower(callback)?).await,
             Stream::Wire => wire::follow(self, &what, follower(callback)?),
             Stream::Task => tasks::follow(self, &what, follower(callback)?).await,

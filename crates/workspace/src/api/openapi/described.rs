@@ -378,6 +378,46 @@ fn people(verb: &str, path: &str) -> Option<Described> {
             CAPABILITY,
         ),
         ("DELETE", "/api/capabilities/{id}") => json("Takes back what was lent.", &[], &[], &[]),
+        ("GET", "/api/watch/alerts") => json(
+            "The alerts of the watchdog, the last one first.",
+            &[
+                ("agent", "of this agent"),
+                (
+                    "state",
+                    "open, repeated, resolved, acknowledged, muted or false_alarm",
+                ),
+                ("severity", "info, low, medium, high or critical"),
+                ("rule", "of the rule with this id"),
+                ("limit", "how many"),
+            ],
+            &[],
+            &[("alerts!", "any"), ("total!", "integer")],
+        ),
+        ("POST", "/api/watch/alerts/{id}") => json(
+            "Says of an alert that it was seen, is not wanted for a time, or is a false alarm.",
+            &[],
+            &[
+                ("judgement!", "acknowledge|mute|false_alarm"),
+                ("minutes", "integer"),
+            ],
+            &[("success!", "boolean"), ("alert!", "any")],
+        ),
+        ("GET", "/api/watch/rules") => json(
+            "The rules of the watchdog with their counts.",
+            &[],
+            &[],
+            &[("rules!", "any"), ("packs!", "integer")],
+        ),
+        ("POST", "/api/watch/rules/{id}") => json(
+            "Mutes a rule for a time; 0 minutes end it.",
+            &[],
+            &[("minutes", "integer")],
+            &[
+                ("success!", "boolean"),
+                ("rule!", "string"),
+                ("until!", "string"),
+            ],
+        ),
         ("GET", "/api/boards") => json("The boards.", &[], &[], &[("boards!", "strings")]),
         ("GET", "/api/boards/{name}") => json(
             "The letters of a board.",
