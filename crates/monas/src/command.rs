@@ -4,7 +4,7 @@
 //! - `serve`, `mcp`: serve an agent, over all protocols or over MCP on standard input and output
 //! - `card`, `send`, `task`, `chat`, `config`: call an agent; `client` is what they share
 //! - `law`, `why`, `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
-//! - `board`: the boards that agents share
+//! - `board`: the boards that agents share; `watch`: the alerts and rules of the watchdog
 //! - `backup` (also `restore`): all data in one file
 //! - `user`, `key`, `secret`: users, their API keys, and the secrets that agents use; `capability`: what callers lend to others; `entries` is
 //!   what they share; `token` (also `open`): tokens of the server itself
@@ -52,6 +52,7 @@ mod task;
 pub(crate) mod tls;
 pub(crate) mod token;
 pub(crate) mod user;
+pub(crate) mod watch;
 pub(crate) mod webhook;
 pub(crate) mod why;
 
@@ -69,6 +70,7 @@ pub(crate) enum Command {
     Models(Box<models::ModelsCommand>),
     Memory(Box<memory::MemoryCommand>),
     Board(Box<board::BoardCommand>),
+    Watch(Box<watch::WatchCommand>),
     Capability(Box<capability::CapabilityCommand>),
     User(Box<user::UserCommand>),
     /// `key`: API keys of users.
@@ -144,6 +146,12 @@ impl Command {
                 let config = configuration(matches, &environment)?;
                 let board = board::BoardCommand::read(name, matches, config, &environment)?;
                 Ok(Self::Board(Box::new(board)))
+            }
+            Some(("watch", matches)) => {
+                let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+                let config = configuration(matches, &environment)?;
+                let watch = watch::WatchCommand::read(name, matches, config, &environment)?;
+                Ok(Self::Watch(Box::new(watch)))
             }
             Some(("capability", matches)) => {
                 let (name, matches) = matches.subcommand().ok_or_else(missing)?;
@@ -304,6 +312,7 @@ fn definition() -> clap::Command {
         .subcommands(login::definitions())
         .subcommand(memory::definition(&settings))
         .subcommand(board::definition(&settings))
+        .subcommand(watch::definition(&settings))
         .subcommand(capability::definition(&settings))
         .subcommand(user::definition(&settings))
         .subcommand(key::definition(&settings))

@@ -83,6 +83,7 @@ pub struct Config {
     pub otlp: Option<Otlp>,
     /// The database that gets the graph of memory.
     pub mirror: Option<Mirror>,
+    pub watch: WatchConfig,
     /// What calls, callers and agents may use.
     pub budgets: budget::Settings,
     pub tls: Option<TlsFiles>,
@@ -208,6 +209,26 @@ pub struct Audit {
     pub keep_count: u64,
 }
 
+/// The watchdog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchConfig {
+    pub enabled: bool,
+    /// A folder with rules of the operator.
+    pub rules: Option<PathBuf>,
+    /// Where notices are posted to.
+    pub webhook: Option<String>,
+}
+
+impl Default for WatchConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            rules: None,
+            webhook: None,
+        }
+    }
+}
+
 /// A database that gets the graph of memory, over Bolt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror {
@@ -266,6 +287,7 @@ impl Config {
             },
             otlp: None,
             mirror: None,
+            watch: WatchConfig::default(),
             budgets: budget::Settings::default(),
             tls: None,
             tls_version: TlsVersion::default(),
@@ -468,6 +490,11 @@ impl Config {
             },
             otlp,
             mirror,
+            watch: WatchConfig {
+                enabled: settings.watch_enabled.unwrap_or(standard.watch.enabled),
+                rules: settings.watch_rules,
+                webhook: settings.watch_webhook.map(|models::Url(url)| url),
+            },
             budgets,
             tls,
             tls_version: settings.tls_version.unwrap_or(standard.tls_version),

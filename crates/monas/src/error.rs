@@ -56,6 +56,9 @@ pub enum Error {
     /// No certificate was made.
     #[error(transparent)]
     Certificates(#[from] tls::Failure),
+    /// Rules of the watchdog, or a file of events, cannot be used.
+    #[error("use the rules of the watchdog: {0}")]
+    Watch(String),
     /// A manifest or a law cannot be read.
     #[error("read {}: {problem}", path.display())]
     Manifest { path: PathBuf, problem: String },

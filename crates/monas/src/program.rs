@@ -158,6 +158,7 @@ fn asking(command: &Command) -> Option<(Work<'_>, &Options)> {
         }
         Command::Memory(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Board(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Watch(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Capability(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::User(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::ApiKey(it) => (Box::pin(it.perform(print)), &it.options.asking),

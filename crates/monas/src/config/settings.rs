@@ -324,6 +324,13 @@ settings! {
     /// How long a period of these budgets is.
     budget_period: Duration = "budget.period", -, "1m";
 
+    /// Whether a watchdog follows the journals of agents.
+    watch_enabled: bool = "watch.enabled", -, "true";
+    /// A folder with rules of your own for the watchdog: Sigma, in files that end in .yml.
+    watch_rules: PathBuf = "watch.rules", -, "none";
+    /// Where notices of the watchdog are posted to.
+    watch_webhook: Url = "watch.webhook", -, "none";
+
     /// Allow webhooks at loopback and private addresses.
     push_private: bool = "push.allow_private", -, "false";
     /// How often the delivery of an event to a webhook is tried, with growing pauses, before the webhook is given up.

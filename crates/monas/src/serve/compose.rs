@@ -19,6 +19,7 @@ use capnweb::Tasks;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use workspace::chat::Chat;
+use workspace::watchdog::Watchdog;
 
 use crate::config::{Config, Data};
 use crate::error::Error;
@@ -37,6 +38,7 @@ mod base;
 mod listening;
 mod parts;
 mod stdio;
+mod watchdog;
 
 pub(crate) use parts::{DATABASE, files, memory, open};
 pub(crate) use stdio::serve_stdio;
@@ -71,6 +73,7 @@ pub struct Server {
     sockets: Tasks,
     sessions: Vec<::mcp::Http>,
     chat: Chat,
+    watchdog: Option<Watchdog>,
     host: AgentHost,
     trail: Trail,
     /// What signs the owner's link; none where no link is needed or where it is not for the person at this machine.
@@ -124,7 +127,12 @@ impl Server {
             self.sockets.drain(listen::Limits::default().drain).await;
         };
         let serving = self.listener.serve(self.router, stop.cancelled());
-        tokio::join!(serving, stopping);
+        let watching = async {
+            if let Some(watchdog) = self.watchdog {
+                watchdog.run(stop.clone()).await;
+            }
+        };
+        tokio::join!(serving, stopping, watching);
         self.tasks.halt().await;
         self.host.close().await;
         self.trail.close().await;
@@ -209,6 +217,11 @@ impl Serve {
         wire.calls = base.calls.clone();
         let ways = base.ways(host.agents(), &card, &wire, self.serve_mcp)?;
         let chat = base.chat(&wire, &host);
+        let watchdog = watchdog::open(config, &base.store, &host, &chat, &base.dialer).await?;
+        let more = match &watchdog {
+            Some(watchdog) => more.merge(watchdog::routes(watchdog, &host)),
+            None => more,
+        };
         let people = base.checked_routes(&wire, &ways.sessions, &tasks, &host, &chat, more);
         let door = base.workspace_door(&wire, &people, &chat);
         let router = base
@@ -226,6 +239,7 @@ impl Serve {
             sockets: wire.tasks,
             sessions: ways.sessions,
             chat,
+            watchdog,
             host,
             trail: base.trail,
             owner: base.token_secrets.filter(|_| prints_link(config)),

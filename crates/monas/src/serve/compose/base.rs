@@ -62,7 +62,7 @@ pub(super) struct Base<'a> {
     pub(super) door: Arc<Door>,
     /// What fetches the keys of issuers.
     pub(super) issuers: Issuers,
-    dialer: Dialer,
+    pub(super) dialer: Dialer,
     /// What agents use by name.
     pub(super) secrets: Secrets,
     /// What signs the server's own tokens.
@@ -581,7 +581,7 @@ fn about(
 }
 
 /// The right to an agent below `/api`: that of the callers which its manifest lists.
-fn rights(agents: &Agents) -> Rights {
+pub(super) fn rights(agents: &Agents) -> Rights {
     let agents = agents.clone();
     // A plain agent at the root has an id of its own.
     let root = agents.first().handle().map(|it| it.id().to_owned());

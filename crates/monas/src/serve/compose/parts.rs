@@ -36,6 +36,7 @@ pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> 
         access::users::TABLES,
         access::secrets::TABLES,
         workspace::chat::TABLES,
+        workspace::watchdog::TABLES,
         audit::TABLES,
     ]
     .concat();
