@@ -141,7 +141,7 @@ impl Work<'_> {
     }
 
     pub(super) fn gave(&mut self, call: &PendingCall, output: &Value) {
-        // A command that ran and did not succeed is a failure to whoever reads the journal.
+        // A command that ran and did not succeed is a failure for readers of the journal.
         if output["success"] == Value::Bool(false) && output.get("exit_code").is_some() {
             let code = match output["timed_out"] == Value::Bool(true) {
                 true => "timed-out".to_owned(),
