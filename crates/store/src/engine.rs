@@ -7,7 +7,10 @@ use crate::backup::BackupFile;
 use crate::batch::Batch;
 use crate::view::View;
 
+mod chunk;
 pub(crate) mod memory;
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
 pub(crate) mod rules;
 pub(crate) mod sqlite;
 mod varint;

@@ -62,6 +62,46 @@ pub enum Error {
         /// The newest version that this program reads.
         known: u32,
     },
+    /// The schema of the database is of an older version of this program.
+    #[error("open {address}: its schema is step {found}, and this version needs {known}; run `monas migrate` once")]
+    Older {
+        address: String,
+        /// The steps that it has taken.
+        found: u32,
+        /// The steps that there are.
+        known: u32,
+    },
+    /// The address of a database has a fault.
+    #[error("use the database {address}: {problem}")]
+    Address {
+        /// Without the password.
+        address: String,
+        /// The fault that was found.
+        problem: String,
+    },
+    /// The database cannot be reached. A commit that ends with this may have been kept: the journal says whether it was.
+    #[error("reach the database {address}: {problem}")]
+    Away {
+        /// Without the password.
+        address: String,
+        problem: String,
+    },
+    /// Another node has taken the place of this one, which may write nothing from now on. Whether the last commit was kept
+    /// is for the journal to say.
+    #[error("write: another node has taken the place of this one; restart it")]
+    Fenced,
+    /// A name, a key or a text of a row has the character NUL, which not every engine can keep.
+    #[error("write {name:?}: it contains the character NUL")]
+    Nul {
+        /// The text, or its beginning.
+        name: String,
+    },
+    /// The store that everything is to be copied into holds data.
+    #[error("copy into {name}: it holds data; name an empty folder or database")]
+    Occupied {
+        /// A stream or a table that is there.
+        name: String,
+    },
     /// The store is closed.
     #[error("use the store: closed")]
     Closed,

@@ -46,18 +46,20 @@
 //! - `follow`: a stream's committed and future events as one sequence
 //! - `retention`: which finished streams are due to be compacted or forgotten
 //! - `backup`: one file with all data, made while the store is used
+//! - `copy`: all of one store into another one of any engine
 //! - `error`: refusals and failures
 //!
 //! The implementation, in the order a batch passes through it:
 //! - `writer`: the queue of batches and the one thread that empties it; `manual_writer`: a queue that a test empties
 //! - `group_commit`: a group of batches goes into the engine, to followers and into the statistics
 //! - `engine`: the interface of an engine; `engine/rules`: the refusals that all engines share
-//! - `engine/memory`, `engine/sqlite`: the two engines
+//! - `engine/memory`, `engine/sqlite`, `engine/postgres`: the engines; `remote`: where the database of the last one is
 //! - `tail`: the newest events of each followed stream; `page`: a bounded read of the log
 //! - `lock`: the lock file that gives a folder to one store; `limits`: the bounds
 
 mod backup;
 mod batch;
+mod copy;
 mod entry;
 mod query;
 mod table;
@@ -75,10 +77,13 @@ mod error;
 mod limits;
 mod lock;
 mod page;
+#[cfg(feature = "postgres")]
+mod remote;
 mod tail;
 
 pub use backup::{BackupFile, check_backup, restore};
 pub use batch::{Batch, NewEvent};
+pub use copy::{Copied, copy};
 pub use entry::{Entry, StreamId, StreamState};
 pub use query::{Order, Query};
 pub use table::{Column, Kind, Row, Rule, Table, Value};
@@ -92,4 +97,6 @@ pub use view::View;
 pub use writer::Commit;
 
 pub use error::Error;
+#[cfg(feature = "postgres")]
+pub use remote::Remote;
 pub use lock::holder;

@@ -35,8 +35,12 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the lock for `holder`, or fails with the name of the present holder. `database` is made if it does not
-    /// exist.
-    pub(crate) fn take(folder: &Path, database: &Path, holder: &str) -> Result<Self, Error> {
+    /// exist; without one the folder has files beside data that are elsewhere.
+    pub(crate) fn take(
+        folder: &Path,
+        database: Option<&Path>,
+        holder: &str,
+    ) -> Result<Self, Error> {
         let path = folder.join("lock");
         let open = File::options()
             .read(true)
@@ -66,7 +70,8 @@ impl Lock {
             file.rewind()?;
             file.write_all(named.as_bytes())
         };
-        let database = Self::database(database, folder)?;
+        let database = database.map(|database| Self::database(database, folder));
+        let database = database.transpose()?.flatten();
         write(&mut file).map_err(Error::io("write", &path))?;
         Ok(Self {
             _named: file,

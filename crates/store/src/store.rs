@@ -13,12 +13,16 @@ use crate::backup::BackupFile;
 use crate::batch::{Batch, NewEvent};
 use crate::engine::Views;
 use crate::engine::memory::Memory;
+#[cfg(feature = "postgres")]
+use crate::engine::postgres::{Link, Opened, Postgres};
 use crate::engine::sqlite::Sqlite;
 use crate::entry::StreamId;
 use crate::follow::Follow;
 use crate::group_commit::{Counters, GroupCommit, Stats};
 use crate::limits::{PROBE, READERS};
 use crate::manual_writer::ManualWriter;
+#[cfg(feature = "postgres")]
+use crate::remote::Remote;
 use crate::table::Table;
 use crate::tail::Tails;
 use crate::view::View;
@@ -85,6 +89,9 @@ pub enum Durability {
 pub struct Store(Arc<Inner>);
 
 struct Inner {
+    /// Whether the database can be reached, for a store that is in one.
+    #[cfg(feature = "postgres")]
+    link: Option<Arc<Link>>,
     writer: Writer,
     views: Arc<dyn Views>,
     /// Permits to read, for an engine with readers that block on the disk.
@@ -123,7 +130,7 @@ impl Store {
         }
         let engine = Memory::new(tables);
         let views = Arc::new(engine.clone());
-        let made = Self::with(views, |views, tails, counters| {
+        let made = Self::with(views, READERS, |views, tails, counters| {
             let group_commit = GroupCommit::new(Box::new(engine), views, tails, counters);
             Ok(writer(group_commit))
         });
@@ -134,28 +141,65 @@ impl Store {
     pub fn open(options: &Options) -> Result<Self, Error> {
         options.tables.iter().try_for_each(|table| table.check())?;
         let (engine, views) = Sqlite::open(options)?;
-        Self::with(Arc::new(views), |views, tails, counters| {
+        Self::with(Arc::new(views), READERS, |views, tails, counters| {
             Writer::threaded(GroupCommit::new(Box::new(engine), views, tails, counters))
         })
     }
 
+    /// Opens the store in a PostgreSQL database; an empty one is set up. This waits for the server, and for the lease of a
+    /// node that was killed to end, which takes six seconds at most.
+    #[cfg(feature = "postgres")]
+    pub fn connect(remote: &Remote) -> Result<Self, Error> {
+        remote.tables.iter().try_for_each(|table| table.check())?;
+        let Opened {
+            engine,
+            views,
+            link,
+        } = Postgres::open(remote)?;
+        let readers = remote.readers.max(1);
+        let mut inner = Self::parts(Arc::new(views), readers, |views, tails, counters| {
+            Writer::threaded(GroupCommit::new(Box::new(engine), views, tails, counters))
+        })?;
+        inner.link = Some(link);
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Brings the schema of a PostgreSQL database to that of this program, and gives the number of steps that it took. No
+    /// node of an older version may use the database meanwhile.
+    #[cfg(feature = "postgres")]
+    pub fn migrate(remote: &Remote) -> Result<u32, Error> {
+        remote.tables.iter().try_for_each(|table| table.check())?;
+        Postgres::migrate(remote)
+    }
+
     fn with(
         views: Arc<dyn Views>,
+        readers: usize,
         writer: impl FnOnce(Arc<dyn Views>, Arc<Tails>, Arc<Counters>) -> Result<Writer, Error>,
     ) -> Result<Self, Error> {
+        Self::parts(views, readers, writer).map(|inner| Self(Arc::new(inner)))
+    }
+
+    fn parts(
+        views: Arc<dyn Views>,
+        readers: usize,
+        writer: impl FnOnce(Arc<dyn Views>, Arc<Tails>, Arc<Counters>) -> Result<Writer, Error>,
+    ) -> Result<Inner, Error> {
         let (tails, counters) = (Arc::<Tails>::default(), Arc::<Counters>::default());
         let writer = writer(
             Arc::clone(&views),
             Arc::clone(&tails),
             Arc::clone(&counters),
         )?;
-        Ok(Self(Arc::new(Inner {
+        Ok(Inner {
+            #[cfg(feature = "postgres")]
+            link: None,
             writer,
             views,
-            readers: Arc::new(Semaphore::new(READERS)),
+            readers: Arc::new(Semaphore::new(readers)),
             tails,
             counters,
-        })))
+        })
     }
 
     /// Whether the last batch was refused because no space is left ([`Error::Full`]). Reading goes on.
@@ -216,6 +260,10 @@ impl Store {
     /// Whether the journal can be written. After a commit that failed, another one is tried: the disk may have space
     /// again.
     pub async fn check_writable(&self) -> Result<(), Error> {
+        #[cfg(feature = "postgres")]
+        if let Some(link) = &self.0.link {
+            link.check()?;
+        }
         if !self.0.counters.is_failing() {
             return Ok(());
         }
@@ -238,11 +286,20 @@ impl Store {
     /// Commits the batches handed in so far, ends all followers and closes the files. Every later use fails
     /// with [`Error::Closed`].
     pub async fn close(&self) {
+        #[cfg(feature = "postgres")]
+        self.0.link.iter().for_each(|link| link.close());
         self.0.writer.close().await;
     }
 
     pub(crate) fn tails(&self) -> &Tails {
         &self.0.tails
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.link.iter().for_each(|link| link.close());
     }
 }
 

@@ -42,6 +42,9 @@ pub trait View {
     /// The number of rows that match a query's conditions; its position and its limit are ignored.
     fn count(&self, query: &Query) -> Result<u64, Error>;
 
+    /// All streams by name, from the one after this name on, at most `limit`.
+    fn streams(&self, after: &str, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error>;
+
     /// Streams finished before this time (milliseconds since 1970), the oldest first.
     fn finished(&self, before: i64, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error>;
 

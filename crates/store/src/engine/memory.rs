@@ -189,6 +189,10 @@ impl View for State {
         Ok(rows.count(&query.resolve()?))
     }
 
+    fn streams(&self, after: &str, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error> {
+        Ok(self.streams.listed(after, limit))
+    }
+
     fn finished(&self, before: i64, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error> {
         Ok(self.streams.finished(before, limit))
     }

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::batch::{Batch, Change};
 use crate::entry::{StreamId, StreamState};
-use crate::table::Table;
+use crate::table::{Table, Value};
 
 /// The state before the batch, as far as the rules need it.
 pub(crate) trait CurrentState {
@@ -22,6 +22,7 @@ pub(crate) fn check(batch: &Batch, current: &dyn CurrentState) -> Result<(), Err
     // States of streams as the earlier changes of this batch leave them.
     let mut moved: Vec<(&StreamId, Option<StreamState>)> = Vec::new();
     for (place, change) in changes.iter().enumerate() {
+        without_nul(change)?;
         let (stream, state) = match change {
             Change::Put { table, row } => {
                 known(table, current)?;
@@ -105,6 +106,32 @@ fn appendable(stream: &StreamId, state: Option<StreamState>, after: u64) -> Resu
     match state.and_then(|state| state.finished) {
         Some(_) => Err(Error::Finished {
             stream: stream.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses texts with the character NUL: PostgreSQL keeps none, and a batch has to mean the same to all engines.
+fn without_nul(change: &Change) -> Result<(), Error> {
+    let texts: (&str, &[Value]) = match change {
+        Change::Put { row, .. } | Change::Insert { row, .. } => (&row.key, &row.columns),
+        Change::Delete { key, .. } => (key, &[]),
+        Change::Append { stream, .. }
+        | Change::Finish { stream, .. }
+        | Change::Truncate { stream, .. }
+        | Change::Forget { stream }
+        | Change::Replace { stream, .. } => (stream.as_str(), &[]),
+    };
+    let columns = texts.1.iter().filter_map(|value| match value {
+        Value::Text(text) => Some(text.as_str()),
+        Value::Integer(_) => None,
+    });
+    match std::iter::once(texts.0)
+        .chain(columns)
+        .find(|text| text.contains('\0'))
+    {
+        Some(text) => Err(Error::Nul {
+            name: text.chars().take(80).collect(),
         }),
         None => Ok(()),
     }

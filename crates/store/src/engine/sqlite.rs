@@ -14,7 +14,6 @@ use crate::store::Options;
 
 pub(crate) mod backup;
 mod checkpoint;
-mod chunk;
 mod errors;
 mod open;
 mod pool;
@@ -68,7 +67,7 @@ impl Sqlite {
         let folder = &options.folder;
         create(folder).map_err(Error::io("create", folder))?;
         let path: Arc<Path> = path(folder).into();
-        let lock = Lock::take(folder, &path, &options.holder)?;
+        let lock = Lock::take(folder, Some(&path), &options.holder)?;
         let mut connection = open::writer(&path, options)?;
         let checkpoints = Checkpoints::of(&mut connection).store_error(&path)?;
         let tables = Arc::new(Tables::new(&options.tables));
@@ -88,7 +87,7 @@ impl Sqlite {
 
 /// Creates a folder and syncs the folders that have a new entry by it, so that it is still there after a power failure.
 /// SQLite does the same for the files inside.
-fn create(folder: &Path) -> io::Result<()> {
+pub(crate) fn create(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

@@ -3,5 +3,7 @@
 
 mod contract;
 mod manual_writer;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod sqlite;
 mod support;

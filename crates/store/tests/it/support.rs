@@ -67,6 +67,15 @@ impl Made {
         Self::open(tempfile::tempdir().unwrap(), durability)
     }
 
+    #[cfg(feature = "postgres")]
+    pub(crate) fn postgres() -> Self {
+        let address = crate::postgres::server::Server::shared().new_schema();
+        let remote = store::Remote::new(address).tables(&[&NOTES, &HEAPS, &CLAIMS]);
+        let store = Store::connect(&remote).unwrap();
+        let _folder = None;
+        Self { store, _folder }
+    }
+
     /// Opens the store in a folder, empty or not.
     pub(crate) fn open(folder: TempDir, durability: Durability) -> Self {
         let store = Store::open(&options(folder.path()).durability(durability)).unwrap();

@@ -105,6 +105,15 @@ impl Streams {
         }
     }
 
+    /// Streams by name. The numbers have no order of names, so that all of them are looked at.
+    pub(super) fn listed(&self, after: &str, limit: usize) -> Vec<(StreamId, StreamState)> {
+        let later = |stream: &&Stream| stream.log.last() > 0 && *stream.name > *after;
+        let mut streams: Vec<_> = self.streams.iter().filter(later).collect();
+        streams.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        let named = streams.into_iter().take(limit);
+        named.map(|stream| (StreamId::new(&*stream.name), stream.state())).collect()
+    }
+
     pub(super) fn finished(&self, before: i64, limit: usize) -> Vec<(StreamId, StreamState)> {
         let mut streams = self.ended(true, before, limit);
         streams.extend(self.ended(false, before, limit));

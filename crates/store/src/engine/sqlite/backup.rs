@@ -65,7 +65,7 @@ pub(crate) fn restore(backup: &Path, folder: &Path) -> Result<Vec<BackupFile>, E
     let target = path(folder);
     // Taking the lock makes this file; the data are written into it, and it gets its name when they are whole.
     let beside: PathBuf = folder.join("monas.db.restoring");
-    let lock = Lock::take(folder, &beside, "a restore")?;
+    let lock = Lock::take(folder, Some(&beside), "a restore")?;
     let restored = if target.exists() {
         let exists = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
         Err(Error::io("write", &target)(exists))

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 
-use super::chunk;
 use super::errors::{ResultExt, damaged};
 use super::statements::{self, Tables};
 use crate::Error;
+use crate::engine::chunk;
 use crate::entry::{Entry, StreamId, StreamState};
 use crate::page::Page;
 use crate::query::Query;
@@ -156,6 +156,20 @@ impl View for SqliteView<'_> {
             statement.query_row(params_from_iter(bound), |row| row.get::<_, i64>(0))
         };
         read().store_error(self.path).map(i64::cast_unsigned)
+    }
+
+    fn streams(&self, after: &str, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error> {
+        let read = || {
+            let sql = "SELECT id, first, last, finished, name FROM stream WHERE name > ? ORDER BY name LIMIT ?";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let found = statement.query_map((after, limit), |row| {
+                let (_, state) = state(row)?;
+                Ok((StreamId::new(row.get::<_, String>(4)?), state))
+            })?;
+            found.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().store_error(self.path)
     }
 
     fn finished(&self, before: i64, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error> {

@@ -7,11 +7,11 @@ use std::thread;
 use rusqlite::{OptionalExtension, Params, params_from_iter};
 
 use super::errors::{ResultExt, damaged};
-use super::{Sqlite, chunk, statements, view};
+use super::{Sqlite, statements, view};
 use crate::Error;
 use crate::batch::{Batch, Change};
 use crate::engine::rules::{self, CurrentState};
-use crate::engine::{Engine, varint};
+use crate::engine::{Engine, chunk};
 use crate::entry::{StreamId, StreamState};
 use crate::table::{Row, Table};
 
@@ -167,7 +167,7 @@ impl Sqlite {
         match found().store_error(&self.path)? {
             Some((last, first, events)) if first <= wanted => {
                 let place = (wanted - first).cast_unsigned();
-                let changed = varint::with_piece(&events, place, payload);
+                let changed = chunk::with_event(&events, place, payload);
                 let changed = changed
                     .ok_or_else(|| damaged(&self.path, "the events of a stream are incomplete"))?;
                 let sql = "UPDATE chunk SET events = ? WHERE stream = ? AND last = ?";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use store::{Batch, Due, Error, Retention, StreamState, due};
 
-use crate::support::{Made, events, numbered, stream};
+use crate::support::{HEAPS, Made, NOTES, events, note, numbered, stream};
 
 pub(crate) async fn drops_the_beginning_of_a_stream(make: fn() -> Made) {
     let made = make();
@@ -265,4 +265,47 @@ fn names(due: &Due) -> (Vec<&str>, Vec<&str>) {
 
 fn name(stream: &store::StreamId) -> String {
     stream.as_str().to_owned()
+}
+
+pub(crate) async fn is_copied_whole_into_another_store(make: fn() -> Made) {
+    let (made, target) = (make(), make());
+    let s = stream("s");
+    made.commit(Batch::new().append(&s, 0, (1..=1_500).flat_map(numbered).collect()))
+        .await
+        .unwrap();
+    made.commit(Batch::new().truncate(&s, 700)).await.unwrap();
+    finished(&made, "ended", 7).await;
+    finished(&made, "emptied", 8).await;
+    made.commit(Batch::new().truncate(&stream("emptied"), 1))
+        .await
+        .unwrap();
+    let rows = (0..1_100).map(|number| note(&format!("k{number:04}"), "ada", "new", number));
+    made.commit(rows.fold(Batch::new(), |batch, row| batch.put(&NOTES, row)))
+        .await
+        .unwrap();
+    let tables: [&'static store::Table; 2] = [&NOTES, &HEAPS];
+    let copied = store::copy(&made.store, &target.store, &tables)
+        .await
+        .unwrap();
+    assert_eq!(
+        (copied.streams, copied.events, copied.rows),
+        (3, 801, 1_100)
+    );
+    for name in ["s", "ended", "emptied"] {
+        let state = made.state(name).await.unwrap();
+        assert_eq!(target.state(name).await, Some(state));
+        let after = state.first - 1;
+        assert_eq!(
+            target.read(name, after).await.unwrap(),
+            made.read(name, after).await.unwrap()
+        );
+    }
+    let all = store::Query::of(&NOTES);
+    assert_eq!(target.keys(&all).await, made.keys(&all).await);
+    assert_eq!(target.row("k0007").await, made.row("k0007").await);
+    let again = store::copy(&made.store, &target.store, &tables).await;
+    assert!(
+        matches!(&again, Err(Error::Occupied { name }) if name == "stream emptied"),
+        "{again:?}"
+    );
 }

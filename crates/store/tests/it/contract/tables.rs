@@ -2,7 +2,7 @@
 
 use store::{Batch, Column, Error, Order, Query, Row, Table};
 
-use crate::support::{CLAIMS, HEAPS, Made, NOTES, note};
+use crate::support::{CLAIMS, HEAPS, Made, NOTES, note, numbered, stream};
 
 pub(crate) async fn puts_replaces_and_deletes_rows(make: fn() -> Made) {
     let made = make();
@@ -210,4 +210,37 @@ pub(crate) async fn refuses_what_breaks_a_rule(make: fn() -> Made) {
     for whole in [claim("ada", "belief", 0), claim("ada", "reader's", 1000)] {
         made.commit(Batch::new().put(&CLAIMS, whole)).await.unwrap();
     }
+}
+
+pub(crate) async fn refuses_texts_with_nul(make: fn() -> Made) {
+    let made = make();
+    let bad = stream("a\0b");
+    for batch in [
+        Batch::new().append(&bad, 0, numbered(1)),
+        Batch::new().finish(&bad, 1),
+        Batch::new().forget(&bad),
+        Batch::new().truncate(&bad, 1),
+        Batch::new().replace(&bad, 1, "x"),
+        Batch::new().put(&NOTES, note("k\0", "ada", "new", 1)),
+        Batch::new().insert(&NOTES, note("k", "a\0da", "new", 1)),
+        Batch::new().delete(&NOTES, "k\0"),
+    ] {
+        let refused = made.commit(batch).await;
+        assert!(matches!(refused, Err(Error::Nul { .. })), "{refused:?}");
+    }
+    // There is nothing by such a name.
+    assert_eq!(made.state("a\0b").await, None);
+    assert_eq!(made.read("a\0b", 0).await.unwrap(), []);
+    assert_eq!(made.row("k\0").await, None);
+    let by = Query::of(&NOTES).equal("owner", "a\0da");
+    assert_eq!(made.keys(&by).await, [""; 0]);
+    // A body and the payload of an event may have it.
+    let whole = Row {
+        body: "a\0b".into(),
+        ..note("k", "ada", "new", 1)
+    };
+    made.commit(Batch::new().put(&NOTES, whole.clone()))
+        .await
+        .unwrap();
+    assert_eq!(made.row("k").await, Some(whole));
 }

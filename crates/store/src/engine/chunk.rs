@@ -1,6 +1,6 @@
 //! The events of one append encoded as one value, each prefixed with its length.
 //!
-//! A row costs SQLite far more than the bytes of a small event, and events that were appended together
+//! A row costs a database far more than the bytes of a small event, and events that were appended together
 //! are read together.
 
 use bytes::Bytes;
@@ -29,6 +29,11 @@ pub(super) fn decode(chunk: &Bytes, first: u64, page: &mut Page) -> Option<()> {
         rest = next;
     }
     Some(())
+}
+
+/// A chunk with another payload at a place, counted from 0. None if there is no such place or the chunk is damaged.
+pub(super) fn with_event(chunk: &[u8], place: u64, payload: &[u8]) -> Option<Vec<u8>> {
+    varint::with_piece(chunk, place, payload)
 }
 
 /// A chunk without its first events. None if it is damaged.
