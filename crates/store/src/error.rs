@@ -63,7 +63,9 @@ pub enum Error {
         known: u32,
     },
     /// The schema of the database is of an older version of this program.
-    #[error("open {address}: its schema is step {found}, and this version needs {known}; run `monas migrate` once")]
+    #[error(
+        "open {address}: its schema is step {found}, and this version needs {known}; run `monas migrate` once"
+    )]
     Older {
         address: String,
         /// The steps that it has taken.

@@ -97,6 +97,6 @@ pub use view::View;
 pub use writer::Commit;
 
 pub use error::Error;
+pub use lock::holder;
 #[cfg(feature = "postgres")]
 pub use remote::Remote;
-pub use lock::holder;

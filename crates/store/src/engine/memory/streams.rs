@@ -111,7 +111,9 @@ impl Streams {
         let mut streams: Vec<_> = self.streams.iter().filter(later).collect();
         streams.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         let named = streams.into_iter().take(limit);
-        named.map(|stream| (StreamId::new(&*stream.name), stream.state())).collect()
+        named
+            .map(|stream| (StreamId::new(&*stream.name), stream.state()))
+            .collect()
     }
 
     pub(super) fn finished(&self, before: i64, limit: usize) -> Vec<(StreamId, StreamState)> {

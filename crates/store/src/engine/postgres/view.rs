@@ -150,11 +150,7 @@ impl Snapshot {
         }
     }
 
-    fn one(
-        &self,
-        sql: &str,
-        values: Vec<SqlValue<'_>>,
-    ) -> Result<Vec<SqlRow>, Error> {
+    fn one(&self, sql: &str, values: Vec<SqlValue<'_>>) -> Result<Vec<SqlRow>, Error> {
         let answers = self.ask(&[Command::new(sql, values)])?;
         Ok(answers.into_iter().flatten().collect())
     }
@@ -351,10 +347,15 @@ impl View for Snapshot {
     }
 
     fn streams(&self, after: &str, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error> {
-        let sql = "SELECT first, last, finished, name FROM stream WHERE name > $1 ORDER BY name LIMIT $2";
+        let sql =
+            "SELECT first, last, finished, name FROM stream WHERE name > $1 ORDER BY name LIMIT $2";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = self.one(sql, vec![Box::new(after), Box::new(limit)])?;
-        self.read(|| rows.iter().map(|row| Ok((StreamId::new(cell::<&str>(row, 3)?), state(row)?))).collect())
+        self.read(|| {
+            rows.iter()
+                .map(|row| Ok((StreamId::new(cell::<&str>(row, 3)?), state(row)?)))
+                .collect()
+        })
     }
 
     fn finished(&self, before: i64, limit: usize) -> Result<Vec<(StreamId, StreamState)>, Error> {
@@ -382,11 +383,7 @@ impl View for Snapshot {
 }
 
 impl Snapshot {
-    fn number(
-        &self,
-        sql: &str,
-        values: Vec<SqlValue<'_>>,
-    ) -> Result<u64, Error> {
+    fn number(&self, sql: &str, values: Vec<SqlValue<'_>>) -> Result<u64, Error> {
         let rows = self.one(sql, values)?;
         self.read(|| {
             rows.first()
