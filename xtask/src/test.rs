@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::error::Result;
 use crate::report::{Report, Tally};
-use crate::tools::{self, Chromium, Node, Python};
+use crate::tools::{self, Chromium, Node, Postgres, Python};
 use crate::{examples, process, prove, tidy, types, workspace};
 
 /// Folders with a `package-lock.json`, which lists npm packages that the tests use.
@@ -59,6 +59,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         Ok([v1_0, v0_3, acp, openapi, bolt])
     })?;
     let chromium = report.step("chromium", |_| tools::chromium())?;
+    let postgres = report.step("postgres", |_| tools::postgres())?;
     clippy(root, &mut report)?;
     report.step("docs", |_| docs(root))?;
     let rust_client = report.step("official Rust client", |_| tools::rust_client(root))?;
@@ -67,6 +68,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         pythons,
         rust_client,
         chromium,
+        postgres,
     };
     report.step("build tests", |_| {
         let all = ["test", "--workspace", "--no-run"];
@@ -113,6 +115,7 @@ struct Peers {
     /// The driver of the official Rust client.
     rust_client: PathBuf,
     chromium: Chromium,
+    postgres: Postgres,
 }
 
 impl Peers {
@@ -122,6 +125,7 @@ impl Peers {
             python.offer_to(command);
         }
         self.chromium.offer_to(command);
+        self.postgres.offer_to(command);
         command.env("MONAS_A2A_RUST", &self.rust_client);
     }
 }

@@ -1,5 +1,5 @@
 //! Tools from outside that the tests and benches need: node, python, their packages, other clients, a
-//! browser, cargo-deny.
+//! browser, a database, cargo-deny.
 //!
 //! Each is used where it is found and installed where it is not. Where that fails, the error names
 //! the line that installs it; nothing is skipped.
@@ -13,9 +13,11 @@ use crate::error::{Doing, Error, Result};
 use crate::{process, workspace};
 
 mod chromium;
+mod postgres;
 mod python;
 
 pub(crate) use chromium::{Chromium, chromium};
+pub(crate) use postgres::{Postgres, postgres};
 pub(crate) use python::{A2A_V0_3, A2A_V1_0, ACP, BOLT, OPENAPI, Python, python};
 
 /// The oldest node that has the global `WebSocket` which the npm package expects.
