@@ -3,6 +3,12 @@
 //!
 //! `cargo bench -p store --features postgres --bench postgres -- [SECONDS]`
 
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a bench prints, and ends where something fails"
+)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
