@@ -14,7 +14,9 @@ use crate::lock::Lock;
 use crate::remote::Remote;
 
 mod address;
+mod arrays;
 mod errors;
+mod facts;
 mod fold;
 mod lane;
 mod link;
