@@ -338,6 +338,11 @@ impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Closed => Self::Unavailable("the server is stopping".to_owned()),
+            store::Error::Away { .. } | store::Error::Fenced => {
+                tracing::error!(%error, "the journal failed");
+                Self::Unavailable("the journal cannot be reached; try again".to_owned())
+            }
+            store::Error::Nul { .. } => Self::invalid(format!("could not {error}")),
             store::Error::Full => {
                 tracing::error!(%error, "the journal failed");
                 Self::Unavailable("the server has no space left to record requests".to_owned())
