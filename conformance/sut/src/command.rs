@@ -13,7 +13,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use monas::Config;
 use monas::config::Switch;
 use monas::config::access::{Access, Kind, Scheme};
-use monas::config::{Data, TlsFiles};
+use monas::config::{Data, StoreUrl, TlsFiles};
 use monas::log::Filter;
 use store::Durability;
 
@@ -98,15 +98,15 @@ fn arguments() -> Vec<Arg> {
             .help("Where to listen"),
         Arg::new("store")
             .long("store")
-            .value_name("memory|DIR")
+            .value_name("memory|DIR|postgres://...")
             .value_parser(PathBufValueParser::new())
             .default_value("memory")
-            .help("Where to keep tasks: nowhere, or in a folder"),
+            .help("Where to keep tasks: nowhere, in a folder, or in a PostgreSQL database"),
         Arg::new("durability")
             .long("durability")
             .value_parser(PossibleValuesParser::new(["full", "normal"]))
             .default_value("full")
-            .help("What an acknowledgement promises, with a folder"),
+            .help("What an acknowledgement promises, with a folder or a database"),
         Arg::new("keep-count")
             .long("keep-count")
             .value_name("N")
@@ -159,11 +159,15 @@ fn arguments() -> Vec<Arg> {
 
 fn config(matches: &ArgMatches, environment: &dyn Fn(&str) -> Option<String>) -> Config {
     let folder = matches.get_one::<PathBuf>("store");
+    let database = folder.and_then(|place| StoreUrl::new(place.to_str()?));
     let data = match folder {
-        Some(folder) if folder.as_os_str() != "memory" => Data::Folder(folder.clone()),
+        Some(folder) if database.is_none() && folder.as_os_str() != "memory" => {
+            Data::Folder(folder.clone())
+        }
         _ => Data::Memory,
     };
     let mut config = Config::new(data);
+    config.store.url = database;
     config.access = Access::open();
     // Suites and measurements call as often as they can.
     config.rate_limit = Switch::Off;

@@ -5,7 +5,7 @@
 //! - `card`, `send`, `task`, `chat`, `config`: call an agent; `client` is what they share
 //! - `law`, `why`, `audit`, `memory`, `approvals`, `grant`, `status`, `pause`, `resume`, `agents`: an agent's data; `backend` is the running server or the opened store that answers them
 //! - `board`: the boards that agents share
-//! - `backup` (also `restore`): all data in one file
+//! - `backup` (also `restore`): all data in one file; `database` (`migrate`, `import`, `export`): a store in a database
 //! - `user`, `key`, `secret`: users, their API keys, and the secrets that agents use; `capability`: what callers lend to others; `entries` is
 //!   what they share; `token` (also `open`): tokens of the server itself
 //! - `login` (also `logout`): tokens of the issuer that a server trusts
@@ -35,6 +35,7 @@ mod chat;
 pub(crate) mod client;
 pub(crate) mod completion;
 mod config;
+pub(crate) mod database;
 mod entries;
 pub(crate) mod key;
 pub(crate) mod law;
@@ -87,6 +88,8 @@ pub(crate) enum Command {
     Ask(Box<client::Request>),
     /// `backup` and `restore`.
     Backup(Box<backup::BackupCommand>),
+    /// `migrate`, `import` and `export`.
+    Database(Box<database::DatabaseCommand>),
     /// `status`, `pause`, `resume` and `agents`.
     Status(Box<status::StatusCommand>),
     /// `tls init`.
@@ -202,6 +205,11 @@ impl Command {
                 let asked = backup::BackupCommand::read(name, matches, config, &environment)?;
                 Ok(Self::Backup(Box::new(asked)))
             }
+            Some((name, matches)) if database::NAMES.contains(&name) => {
+                let config = configuration(matches, &environment)?;
+                let asked = database::DatabaseCommand::read(name, matches, config, &environment)?;
+                Ok(Self::Database(Box::new(asked)))
+            }
             Some((name, matches)) if status::NAMES.contains(&name) => {
                 let config = configuration(matches, &environment)?;
                 let asked = status::StatusCommand::read(name, matches, config, &environment)?;
@@ -315,6 +323,7 @@ fn definition() -> clap::Command {
         .subcommands(approvals::definitions(&settings))
         .subcommands(status::definitions(&settings))
         .subcommands(backup::definitions(&settings))
+        .subcommands(database::definitions(&settings))
 }
 
 /// The error for a group of commands without one of them.

@@ -9,6 +9,7 @@
 //! - [`access`]: which callers are let in, `[access]` of the file
 //! - [`models`]: `[model]` and `[embedder]`
 //! - `outbound`: how connections to other machines are made
+//! - `store_url`: the address of a database
 //! - `value`: the types of values
 //! - `file`, `nearest`: `monas.toml`, and suggestions for unknown names
 
@@ -32,6 +33,7 @@ pub mod models;
 pub(crate) mod nearest;
 mod outbound;
 pub(crate) mod settings;
+mod store_url;
 pub(crate) mod tokens;
 mod value;
 
@@ -44,6 +46,7 @@ use access::{OwnTokens, Scheme};
 use models::Models;
 pub use outbound::Outbound;
 use settings::{KEYS, Settings};
+pub use store_url::StoreUrl;
 use value::{Kind as _, Raw, Size};
 
 /// A time as users write it: `500ms`, `30s`, `5m`.
@@ -142,6 +145,8 @@ pub struct TlsFiles {
 /// The settings of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
+    /// The database that the store is in; none for a file in the data folder.
+    pub url: Option<StoreUrl>,
     /// What an acknowledgement promises.
     pub durability: Durability,
     /// How long finished tasks are kept.
@@ -271,6 +276,7 @@ impl Config {
             tls_version: TlsVersion::default(),
             access: Access::default(),
             store: Store {
+                url: None,
                 durability: Durability::Full,
                 keep_for: Duration::from_secs(30 * 24 * 60 * 60),
                 keep_count: 1_000_000,
@@ -473,6 +479,7 @@ impl Config {
             tls_version: settings.tls_version.unwrap_or(standard.tls_version),
             access,
             store: Store {
+                url: settings.store_url,
                 durability: settings.durability.unwrap_or(standard.store.durability),
                 keep_for: settings.keep_for.unwrap_or(standard.store.keep_for),
                 keep_count: settings

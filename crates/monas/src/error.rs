@@ -45,6 +45,17 @@ pub enum Error {
         folder: PathBuf,
         problem: &'static str,
     },
+    /// The data are in a database, for which another program does what was asked for.
+    #[error("do this with {database}: {instead}")]
+    Database {
+        /// Its address without the password.
+        database: String,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// A command about a database was given none.
+    #[error("find the database: name it with --store postgres://USER@HOST/DATABASE")]
+    NoDatabase,
     /// A command needs a running server.
     #[error("find a server that runs on {}: start one with `monas`, or name its data with --data", folder.display())]
     NotRunning { folder: PathBuf },
@@ -108,6 +119,7 @@ impl Error {
             | Self::AgentStart(agent::Error::Twin { .. } | agent::Error::Law(_)) => 2,
             Self::Models(models::Failure::Unknown { .. } | models::Failure::NoFolder) => 2,
             Self::Operator(failure) => failure.exit_code(),
+            Self::Database { .. } | Self::NoDatabase => 2,
             Self::NoData { .. } | Self::NotRunning { .. } => 3,
             _ => 1,
         }

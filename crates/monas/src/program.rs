@@ -167,6 +167,7 @@ fn asking(command: &Command) -> Option<(Work<'_>, &Options)> {
         Command::Why(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Approvals(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Backup(it) => (Box::pin(it.perform(print)), &it.options.asking),
+        Command::Database(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Status(it) => (Box::pin(it.perform(print)), &it.options.asking),
         Command::Login(it) => (Box::pin(it.perform(print)), &it.options),
         _ => return None,

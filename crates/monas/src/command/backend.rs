@@ -142,10 +142,17 @@ impl DataOptions {
         })
     }
 
-    /// Fails if the folder holds no data: opening the store would make them.
+    /// Fails if there is no data: opening the store would make them.
     fn require_data(&self) -> Result<(), Error> {
+        match self.makes_data || self.config.store.url.is_some() {
+            true => Ok(()),
+            false => self.require_folder(),
+        }
+    }
+
+    /// Fails if the folder holds no data.
+    pub(super) fn require_folder(&self) -> Result<(), Error> {
         match &self.config.data {
-            Data::Folder(_) if self.makes_data => Ok(()),
             Data::Folder(folder) if !folder.join(compose::DATABASE).exists() => {
                 Err(Error::NoData {
                     folder: folder.clone(),
@@ -207,9 +214,13 @@ impl Backend {
         let DataOptions { config, asking, .. } = options;
         match compose::open(config, "a command").await {
             Ok(store) => {
-                if let (Data::Folder(folder), false) = (&config.data, options.json) {
-                    let folder = folder.display();
-                    print::note(&format!("reading {folder} (no server runs on it)"));
+                let place = match (&config.store.url, &config.data) {
+                    (Some(database), _) => Some(database.to_string()),
+                    (None, Data::Folder(folder)) => Some(folder.display().to_string()),
+                    (None, Data::Memory) => None,
+                };
+                if let (Some(place), false) = (place, options.json) {
+                    print::note(&format!("reading {place} (no server runs on it)"));
                 }
                 let secrets = secrets::open(config, &store).await?;
                 let memory = compose::memory(config, store.clone(), None, &secrets)?;

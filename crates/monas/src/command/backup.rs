@@ -95,6 +95,19 @@ impl BackupCommand {
 
     /// Makes the backup or the folder, and prints where it is.
     pub(crate) async fn perform(&self, say: impl Fn(&str) -> bool) -> Result<(), Error> {
+        if let Some(database) = &self.options.config.store.url {
+            return Err(Error::Database {
+                database: database.to_string(),
+                instead: match &self.action {
+                    Action::Backup(_) => {
+                        "back it up with PostgreSQL's own tools (pg_dump, pg_basebackup), and keep mcp.key and secrets.key of the data folder beside"
+                    }
+                    Action::Restore(_) => {
+                        "restore it with PostgreSQL's own tools, or restore the file into a folder without --store and copy that with `monas import`"
+                    }
+                },
+            });
+        }
         match &self.action {
             Action::Backup(path) => {
                 let file = new_file(path)?;

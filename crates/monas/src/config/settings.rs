@@ -26,7 +26,7 @@ use model::layer::Cost;
 use model::provider::Key as ApiKey;
 use store::Durability;
 
-use super::Switch;
+use super::{StoreUrl, Switch};
 use super::models::{Named, NamedEmbedder, OllamaUrl, Url};
 use super::value::{AllowedOrigins, Kind, Percent, Raw, SecretHeaders, Size};
 use crate::listen::{PublicUrl, TlsVersion};
@@ -192,6 +192,9 @@ settings! {
     /// How long an outbound connection may take until it is ready.
     connect_timeout: Duration = "connect_timeout", -, "10s";
 
+    /// A PostgreSQL database for tasks, journals, laws and memory, in place of a file in the data folder:
+    /// `postgres://USER:PASSWORD@HOST/DATABASE`, with `sslmode`, `sslrootcert`, `target_session_attrs` and several hosts as libpq has them.
+    store_url: StoreUrl = "store.url", ("store" "URL"), "a file in the data folder";
     /// What survives once a write is acknowledged. `full`: a power failure. `normal`: a crash of the process.
     durability: Durability = "store.durability", ("durability" "full|normal"), "full";
     /// How long finished tasks are kept.

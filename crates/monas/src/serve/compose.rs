@@ -38,7 +38,7 @@ mod listening;
 mod parts;
 mod stdio;
 
-pub(crate) use parts::{DATABASE, files, memory, open};
+pub(crate) use parts::{DATABASE, files, memory, open, open_folder, remote, tables};
 pub(crate) use stdio::serve_stdio;
 
 /// How the lock of the data names a server that lets in callers without credentials; its address follows.
@@ -270,5 +270,8 @@ fn announce(config: &Config, url: &str, card: &AgentCard, first: &Agent) {
         Data::Folder(folder) => folder.display().to_string(),
         Data::Memory => "memory".to_owned(),
     };
+    if let Some(database) = &config.store.url {
+        tracing::info!(%database, "the store is in a database");
+    }
     tracing::info!(url, data, bindings, agent = card.name, "serving");
 }

@@ -13,10 +13,10 @@ use agent::Agent;
 use model::Model;
 use serde_json::{Map, Value as Json};
 use skill::Registry;
-use store::{Store, Table};
+use store::{Remote, Store, Table};
 use workspace::code::CodeIndexer;
 
-use crate::config::{Config, Data};
+use crate::config::{Config, Data, StoreUrl};
 use crate::error::Error;
 use crate::listen;
 use crate::serve::agents::DEFAULT_AGENT;
@@ -26,9 +26,9 @@ use crate::serve::{audit, mcp, models, tools};
 pub(crate) const DATABASE: &str = "monas.db";
 const DATABASE_LOG: &str = "monas.db-wal";
 
-/// Opens the store. `holder` is written into the lock of the data folder, for the error of another process.
-pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
-    let tables: Vec<&'static Table> = [
+/// All tables of the program.
+pub(crate) fn tables() -> Vec<&'static Table> {
+    [
         TABLES,
         ::memory::TABLES,
         ::agent::TABLES,
@@ -38,7 +38,37 @@ pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> 
         workspace::chat::TABLES,
         audit::TABLES,
     ]
-    .concat();
+    .concat()
+}
+
+/// Opens the store. `holder` is written into the lock of the data folder, or into the database, for the error of another
+/// process.
+pub(crate) async fn open(config: &Config, holder: &str) -> Result<Store, Error> {
+    match &config.store.url {
+        Some(url) => {
+            let remote = remote(config, url, holder);
+            let connected = tokio::task::spawn_blocking(move || Store::connect(&remote)).await;
+            Ok(connected.expect("connecting to a database does not panic")?)
+        }
+        None => open_folder(config, holder).await,
+    }
+}
+
+/// The database of a configuration.
+pub(crate) fn remote(config: &Config, url: &StoreUrl, holder: &str) -> Remote {
+    let mut remote = Remote::new(url.as_str())
+        .tables(&tables())
+        .durability(config.store.durability);
+    remote.holder = holder.to_owned();
+    if let Data::Folder(folder) = &config.data {
+        remote.folder = Some(folder.clone());
+    }
+    remote
+}
+
+/// Opens the store in the data folder, also where the configuration names a database.
+pub(crate) async fn open_folder(config: &Config, holder: &str) -> Result<Store, Error> {
+    let tables = tables();
     let Data::Folder(folder) = &config.data else {
         return Ok(Store::memory(&tables));
     };
